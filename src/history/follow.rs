@@ -1,23 +1,18 @@
-//! Checkpoints as they are saved, by any process, without taking the store more often than needed.
+//! Checkpoints as they are saved, by any process, without taking the store from it.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::path::PathBuf;
 
 use super::row::Row;
 use super::timeline::Timeline;
-use crate::checkpoint::{Entry, Issue, LoopId};
+use crate::checkpoint::{Entry, Id, Issue, LoopId};
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
 use crate::error::{Error, Result};
 use crate::key::Order;
 use crate::query::Query;
 use crate::store::{Options, Position, Store};
-
-// A save may come just when this process closes the store, and would leave no other trace.
-const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
 
 /// Which checkpoints are followed: those of a series, issue or loop that a query admits.
 ///
@@ -49,8 +44,8 @@ fn is_of(entry: &Entry, name: &str) -> bool {
 
 /// Follows a store that other processes save into, one look at a time.
 ///
-/// Between two looks the store is closed. A look opens it only if its files have changed, and some
-/// seconds after the last look in any case; the caller decides how long to wait between looks.
+/// A look costs next to nothing if nothing is new, and no process notices it; the caller decides
+/// how long to wait between looks.
 ///
 /// ```
 /// # fn main() -> waypost::Result<()> {
@@ -77,8 +72,9 @@ pub struct Follower {
     path: PathBuf,
     position: Position,
     /// Returned at the start, though some may have come after the position was taken.
-    listed: HashSet<u64>,
-    checked: Checked,
+    listed: HashSet<Id>,
+    /// Kept open from one look to the next.
+    store: Option<Store>,
     id_length: usize,
 }
 
@@ -92,7 +88,7 @@ pub struct Looked {
     pub rows: Vec<Row>,
     /// Why nothing can be returned yet, if that is temporary.
     pub waiting: Option<Waiting>,
-    /// Whether the store was opened and read.
+    /// Whether the store was read.
     pub has_read: bool,
 }
 
@@ -122,37 +118,6 @@ pub enum Waiting {
     Trouble(Error),
 }
 
-/// When a file was last written, and its length.
-type Stamp = Option<(Duration, u64)>;
-
-/// What is known about the files of the store without opening them.
-#[derive(Default)]
-struct Checked {
-    /// How the files were before the last look that found nothing new, and when that was.
-    ///
-    /// Other looks prove nothing: another process may have saved while this one had the store,
-    /// into the spool or right after it was closed, and the files already show that save.
-    confirmed: Option<([Stamp; 3], Instant)>,
-}
-
-impl Checked {
-    fn is_due(&self, stamps: [Stamp; 3], now: Instant) -> bool {
-        self.confirmed.is_none_or(|(confirmed, at)| {
-            confirmed != stamps || now.duration_since(at) >= LOOK_AT_LEAST_EVERY
-        })
-    }
-
-    /// A look began when the files were so, and found nothing new.
-    fn confirm(&mut self, stamps: [Stamp; 3], now: Instant) {
-        self.confirmed = Some((stamps, now));
-    }
-
-    /// This process had the store: the next look must confirm that nothing came meanwhile.
-    fn forget(&mut self) {
-        self.confirmed = None;
-    }
-}
-
 impl Follower {
     /// Follows the store at `path`, which need not exist yet. It never makes one.
     #[must_use]
@@ -163,7 +128,7 @@ impl Follower {
             path,
             position: Position::default(),
             listed: HashSet::new(),
-            checked: Checked::default(),
+            store: None,
             id_length: 0,
         }
     }
@@ -172,6 +137,7 @@ impl Follower {
     #[cfg(feature = "encrypt")]
     pub fn set_keys(&mut self, keys: Vec<SecretKey>) {
         self.options.keys = keys;
+        self.store = None;
     }
 
     /// Marks existing checkpoints as known, and returns at most `last` of the newest, oldest first.
@@ -186,9 +152,9 @@ impl Follower {
         let store = self.open()?;
         self.position = store.position()?;
         let (entries, waiting) = self.newest(&store, last)?;
-        self.listed = entries.iter().map(|entry| entry.sequence).collect();
+        self.listed = entries.iter().map(|entry| entry.id.clone()).collect();
         let rows = self.rows(&store, entries)?;
-        self.close(store)?;
+        self.store = Some(store);
         Ok(Looked { rows, waiting, has_read: true })
     }
 
@@ -197,13 +163,8 @@ impl Follower {
     /// # Errors
     /// If the store cannot be read; that another process has it, or that it is gone, is no error.
     pub fn look(&mut self, limit: usize) -> Result<Looked> {
-        let stamps = stamps_of(&self.path);
-        if !self.path.exists() || !self.checked.is_due(stamps, Instant::now()) {
-            return Ok(Looked::default());
-        }
-        // Opening the store would change its files, and other followers would look in turn.
-        if Store::is_unchanged_since(&self.path, self.position) {
-            self.checked.confirm(stamps, Instant::now());
+        if !self.path.exists() {
+            self.store = None;
             return Ok(Looked::default());
         }
         match self.read(limit) {
@@ -221,14 +182,15 @@ impl Follower {
     }
 
     fn read(&mut self, limit: usize) -> Result<Looked> {
-        let store = self.open()?;
+        // An error leaves none: what is at the path may be another store by then.
+        let store = self.store.take().map_or_else(|| self.open(), Ok)?;
         let arrivals = store.arrivals(self.position)?;
         let mut entries = arrivals.entries;
-        entries.retain(|entry| !self.listed.contains(&entry.sequence));
+        entries.retain(|entry| !self.listed.contains(&entry.id));
         entries.retain(|entry| self.target.admits(entry));
         entries.truncate(limit);
         let rows = self.rows(&store, entries)?;
-        self.close(store)?;
+        self.store = Some(store);
         // Only now: after an error the next look reads the same checkpoints again.
         self.position = arrivals.next;
         Ok(Looked { rows, waiting: None, has_read: true })
@@ -236,13 +198,6 @@ impl Follower {
 
     fn open(&self) -> Result<Store> {
         Store::open_with(&self.path, self.options.clone())
-    }
-
-    /// Closes the store, so that other processes need not ask for it.
-    fn close(&mut self, store: Store) -> Result<()> {
-        store.close()?;
-        self.checked.forget();
-        Ok(())
     }
 
     fn newest(&self, store: &Store, last: usize) -> Result<(Vec<Entry>, Option<Waiting>)> {
@@ -285,43 +240,5 @@ fn is_passing(error: &Error) -> bool {
         Error::Locked { .. } => true,
         Error::Io { source, .. } => source.kind() == ErrorKind::NotFound,
         _ => false,
-    }
-}
-
-/// When the store, its journal and its spool last changed, and their lengths.
-fn stamps_of(path: &Path) -> [Stamp; 3] {
-    ["", ".journal", ".spool"].map(|suffix| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        let metadata = fs::metadata(name).ok()?;
-        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH);
-        Some((modified.unwrap_or_default(), metadata.len()))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A watcher noted the files after it had closed the store, and so took what was spooled while
-    /// it had the store for seen: the last saves of a fast loop were shown 5 to 7 seconds later.
-    #[test]
-    fn the_files_are_checked_again_after_the_store_was_open() {
-        let (now, stamps) = (Instant::now(), [None; 3]);
-        let mut checked = Checked::default();
-        assert!(checked.is_due(stamps, now));
-        checked.confirm(stamps, now);
-        assert!(!checked.is_due(stamps, now));
-        checked.forget();
-        assert!(checked.is_due(stamps, now));
-    }
-
-    #[test]
-    fn a_change_and_a_long_time_make_a_look_due() {
-        let (now, stamps) = (Instant::now(), [None; 3]);
-        let mut checked = Checked::default();
-        checked.confirm(stamps, now);
-        assert!(checked.is_due([None, None, Some((Duration::ZERO, 1))], now));
-        assert!(checked.is_due(stamps, now + LOOK_AT_LEAST_EVERY));
     }
 }

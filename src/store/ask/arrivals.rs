@@ -5,27 +5,20 @@
 //! store at the same path starts anew. A frame does not tell the order time of its record, so the
 //! record keys are searched from the newest on. Only a checkpoint dated long ago makes that long.
 //!
-//! `waypost watch` looks when the files have changed, or every five seconds. If the store is
-//! closed, the look changes no byte (`Store::is_unchanged_since`), so that two watchers do not wake
-//! each other. If something may be new, it takes a turn and ends it at once. So a saving loop is
-//! asked for its turn twice a second at most.
+//! A save in the spool has no final sequence before a process takes it in, so it arrives only then.
+//! If nothing else is new and the store is free, this call takes it in: its process may be gone.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-
-use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _};
+use std::time::Instant;
 
 use crate::checkpoint::Entry;
-use crate::error::Result;
-use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
+use crate::error::{Error, Result};
+use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_rows, frame_sequence};
 use crate::store::Store;
-use crate::store::engine::disk::StorePath;
-use crate::store::engine::fault::{In, without_panics};
-use crate::store::engine::location;
-use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
-use crate::store::log::spool::Spooled;
+use crate::store::engine::fault::In;
+use crate::store::engine::table::FRAMES;
 use crate::store::transaction::snapshot::Snapshot;
-use crate::store::turn::file;
+use crate::store::turn::enter::Patience;
 
 // Bounds the memory of one call; a caller that is far behind calls again.
 const ARRIVALS_MAX: usize = 16_384;
@@ -87,6 +80,21 @@ impl Store {
     /// # Errors
     /// As [`Store::position`].
     pub fn arrivals(&self, position: Position) -> Result<Arrivals> {
+        let (arrivals, has_waiting) = self.arrived_after(position)?;
+        if !arrivals.entries.is_empty() || !has_waiting {
+            return Ok(arrivals);
+        }
+        let at_once = Patience::Until(Instant::now());
+        match self.shared.within(at_once, |open| self.shared.take_in(open)) {
+            Ok(()) => Ok(self.arrived_after(position)?.0),
+            // They will arrive once the process that has the store takes them in.
+            Err(Error::Locked { .. }) => Ok(arrivals),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What has arrived for good, and whether saves wait in the spool.
+    fn arrived_after(&self, position: Position) -> Result<(Arrivals, bool)> {
         self.read(|snapshot| {
             let now = Position::of(snapshot)?;
             let is_same = now.identity == position.identity;
@@ -100,50 +108,28 @@ impl Store {
             // All of them may be gone again; the position advances all the same.
             let sequence = last.unwrap_or(now.sequence.max(after));
             let entries = snapshot.arrived(sequences)?;
-            Ok(Arrivals { entries, next: Position { sequence, ..now }, has_more })
+            let has_waiting = snapshot.last_sequence(SEQUENCE_MAX)? > now.sequence;
+            Ok((Arrivals { entries, next: Position { sequence, ..now }, has_more }, has_waiting))
         })
-    }
-
-    /// Whether nothing was saved into the store at `path` after `position`, told without changing a
-    /// byte of it.
-    ///
-    /// False also if that is not known: another process has the store, or a crash left it.
-    #[must_use]
-    pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
-        let path = location::resolve(path.as_ref());
-        let is_spooled = Spooled::of(&StorePath::real(path.clone())).checkpoints > 0;
-        if is_spooled || location::beside(&path, ".journal").exists() {
-            return false;
-        }
-        let now = without_panics(&path, || {
-            let Ok(Some((database, _))) = file::open_read_only(&path) else { return Ok(None) };
-            let transaction = database.begin_read().within(&path)?;
-            let meta = transaction.open_table(META).within(&path)?;
-            let identity = meta.get(IDENTITY_KEY).within(&path)?.map(|identity| identity.value());
-            let sequence = last_sequence(&transaction, &path)?;
-            Ok(identity.map(|identity| Position { identity, sequence }))
-        });
-        let is_old =
-            |now: Position| now.identity == position.identity && now.sequence <= position.sequence;
-        now.is_ok_and(|now| now.is_some_and(is_old))
     }
 }
 
 impl Position {
     fn of(snapshot: &Snapshot<'_>) -> Result<Self> {
-        let sequence = last_sequence(&snapshot.transaction, snapshot.path)?;
+        let sequence = snapshot.last_sequence(snapshot.open.last_final())?;
         Ok(Self { identity: snapshot.open.identity, sequence })
     }
 }
 
-/// The sequence that came last, or zero if there is none.
-fn last_sequence(transaction: &ReadTransaction, path: &Path) -> Result<u64> {
-    let frames = transaction.open_table(FRAMES).within(path)?;
-    let last = frames.last().within(path)?;
-    Ok(last.map_or(0, |(row, _)| frame_sequence(row.value())))
-}
-
 impl Snapshot<'_> {
+    /// The sequence that came last up to one, or zero if there is none.
+    fn last_sequence(&self, up_to: u64) -> Result<u64> {
+        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
+        let mut rows = frames.range::<FrameBytes>(..frame_rows(up_to).end).within(self.path)?;
+        let last = rows.next_back().transpose().within(self.path)?;
+        Ok(last.map_or(0, |(row, _)| frame_sequence(row.value())))
+    }
+
     /// The entries with these sequences, in the order given.
     fn arrived(&self, mut wanted: BTreeSet<u64>) -> Result<Vec<Entry>> {
         let mut entries = Vec::with_capacity(wanted.len());
@@ -161,14 +147,16 @@ impl Snapshot<'_> {
         Ok(entries)
     }
 
-    /// The first sequences after one; one more than a call returns, if there are that many.
+    /// The first final sequences after one; one more than a call returns, if there are that many.
     fn sequences_after(&self, after: u64) -> Result<BTreeSet<u64>> {
         let mut sequences = BTreeSet::new();
-        if after >= SEQUENCE_MAX {
+        let last = self.open.last_final();
+        if after >= last {
             return Ok(sequences);
         }
         let frames = self.transaction.open_table(FRAMES).within(self.path)?;
-        let rows = frames.range::<FrameBytes>(frame_row(after + 1, 0)..).within(self.path)?;
+        let new = frame_row(after + 1, 0)..frame_rows(last).end;
+        let rows = frames.range::<FrameBytes>(new).within(self.path)?;
         for row in rows {
             sequences.insert(frame_sequence(row.within(self.path)?.0.value()));
             if sequences.len() > ARRIVALS_MAX {

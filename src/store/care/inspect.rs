@@ -222,7 +222,7 @@ fn look(
 ) -> Result<StoreState> {
     let path = place.path.as_path();
     let lock_file = LockFile::of(place);
-    let attempt = || match file::open_read_only_on(place.disk.as_ref(), path)? {
+    let attempt = || match file::open_read_only(place.disk.as_ref(), path)? {
         Some((database, format)) => {
             let contents = Contents::read(&database, format, path, hear)?;
             Ok(StoreState::Closed(Box::new(contents)))

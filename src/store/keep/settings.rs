@@ -21,7 +21,7 @@ impl Store {
     /// # Errors
     /// [`Error::Corrupt`] if they are damaged or written by a newer release.
     pub fn settings(&self) -> Result<Settings> {
-        self.shared.glance(|open| load(&open.database, self.path()))
+        self.shared.read(|open| load(&open.database, self.path()))
     }
 
     /// Changes the settings of the store, for every process that opens it from now on.

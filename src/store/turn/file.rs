@@ -12,9 +12,7 @@ use redb::{
 
 use crate::codec::KeyId;
 use crate::error::{At, Damage, Error, Result};
-use crate::store::engine::disk::{
-    Disk, DiskFile, FileId, FoundFile, Lock, RealDisk, StorePath, opening,
-};
+use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock, StorePath, opening};
 use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::is_full;
 use crate::store::engine::location;
@@ -153,13 +151,6 @@ fn check_engine(file: Box<dyn DiskFile>, path: &Path) -> Result<()> {
 
 /// Opens the store read-only; `None` if it has to be repaired first.
 pub(in crate::store) fn open_read_only(
-    path: &Path,
-) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    open_read_only_on(&RealDisk, path)
-}
-
-/// As [`open_read_only`], on any disk.
-pub(in crate::store) fn open_read_only_on(
     disk: &dyn Disk,
     path: &Path,
 ) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {

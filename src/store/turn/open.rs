@@ -11,7 +11,7 @@ use redb::Database;
 use crate::checkpoint::{Series, Timestamp};
 use crate::codec::{Frames, KeyId, Placed};
 use crate::error::{At, Result};
-use crate::key::NameId;
+use crate::key::{NameId, SEQUENCE_MAX};
 use crate::store::chain::bases::Bases;
 use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::full::{lacks_room, no_room};
@@ -88,6 +88,11 @@ pub(in crate::store) struct Open {
 }
 
 impl Open {
+    /// The highest sequence that a checkpoint here can have for good.
+    pub(in crate::store) fn last_final(&self) -> u64 {
+        self.provisional_from.load(Ordering::Acquire).saturating_sub(1).min(SEQUENCE_MAX)
+    }
+
     /// Whether the format of the store allows dates that lag behind the order.
     pub(in crate::store) fn may_lag(&self) -> bool {
         read(&self.lag_max).is_some()

@@ -20,7 +20,7 @@ impl Turn {
 
     /// Notes the identity of the store as a view has it.
     pub(in crate::store) fn note_identity(&self, of_view: u64) {
-        lock(&self.identity).get_or_insert(of_view);
+        *lock(&self.identity) = Some(of_view);
     }
 
     /// Whether the identity of the store is known though another process has it, by that process's
