@@ -1,7 +1,8 @@
 //! Tests that need access to the inside of a store.
 //!
 //! Covers captured files (`artifact`), deltas, pruning, full and failing disks, loss of power
-//! (`disk`), damage, moved and linked files, threads and hostile rows.
+//! (`disk`), damage, moved and linked files, threads, views of a store that another handle has, and
+//! hostile rows.
 
 mod artifact;
 mod bases;
@@ -17,6 +18,7 @@ mod moved;
 mod place;
 mod prune;
 mod threads;
+mod viewed;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,12 +13,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use crate::codec::Frames;
+use redb::ReadableDatabase as _;
+
+use crate::codec::{FoundFrame, Frames, Placed};
 use crate::error::{At, Result};
+use crate::key::frame_row;
 use crate::store::engine::disk::StorePath;
-use crate::store::engine::fault::without_panics;
+use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
+use crate::store::engine::table::FRAMES;
 use crate::store::log::journal::Followed;
 use crate::store::options::Options;
 use crate::store::turn::file;
@@ -32,7 +36,8 @@ pub(in crate::store) struct View {
     open: Option<Open>,
     overlay: Overlay,
     place: StorePath,
-    journal: Mutex<Followed>,
+    /// `None` once it has what only a new view can show.
+    journal: Mutex<Option<Followed>>,
 }
 
 /// The view that a handle keeps for its next read.
@@ -67,7 +72,8 @@ impl View {
         match opened {
             Ok((open, followed)) => {
                 let (overlay, place) = (overlay.clone(), place.clone());
-                Ok(Some(Self { open: Some(open), overlay, place, journal: Mutex::new(followed) }))
+                let journal = Mutex::new(Some(followed));
+                Ok(Some(Self { open: Some(open), overlay, place, journal }))
             }
             // A commit that overtook this view may have started the journal over, too.
             Err(_) if !overlay.is_current().unwrap_or(false) => Ok(None),
@@ -82,18 +88,24 @@ impl View {
     /// Adds what the journal has beyond this view; false if only a new view can show that.
     pub(in crate::store) fn follow(&self) -> Result<bool> {
         let mut journal = lock(&self.journal);
-        let left = journal.news()?;
-        if left.is_empty() {
-            return Ok(true);
+        // It stays away unless all of its news gets in: other threads must not miss any.
+        let Some(mut followed) = journal.take() else { return Ok(false) };
+        let left = followed.news()?;
+        if !left.is_empty() {
+            if !without_panics(&self.place.path, || self.has_bases(&left))? {
+                return Ok(false);
+            }
+            let mut intake = lock(&self.open_file().intake);
+            let has_provisional = intake.next_sequence() > self.provisional_from();
+            if has_provisional {
+                return Ok(false);
+            }
+            self.open_file().unsettled.fetch_add(left.len(), Ordering::Release);
+            intake.follow(left);
+            let from = &self.open_file().provisional_from;
+            from.store(followed.next_sequence(), Ordering::Release);
         }
-        let mut intake = lock(&self.open_file().intake);
-        let has_provisional = intake.next_sequence() > self.provisional_from();
-        if has_provisional {
-            return Ok(false);
-        }
-        self.open_file().unsettled.fetch_add(left.len(), Ordering::Release);
-        intake.follow(left);
-        self.open_file().provisional_from.store(journal.next_sequence(), Ordering::Release);
+        *journal = Some(followed);
         Ok(true)
     }
 
@@ -108,6 +120,24 @@ impl View {
     /// must not be used: a caller may have taken the failure for something else.
     pub(in crate::store) fn is_stale(&self) -> bool {
         self.overlay.is_stale()
+    }
+
+    /// Whether these saves can be read here. A view prunes on save, too, and may have removed a
+    /// base that the saving process still has.
+    fn has_bases(&self, placed: &[Placed]) -> Result<bool> {
+        let path = self.place.path.as_path();
+        let transaction = self.open_file().database.begin_read().within(path)?;
+        let frames = transaction.open_table(FRAMES).within(path)?;
+        let first = placed.first().map_or(0, |it| it.entry.sequence);
+        for Placed { entry, frame } in placed {
+            let base = FoundFrame::parse(frame).and_then(|found| found.base(entry.sequence));
+            if let Some(base) = base.ok().flatten().filter(|base| *base < first)
+                && frames.get(frame_row(base, 0)).within(path)?.is_none()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn provisional_from(&self) -> u64 {
