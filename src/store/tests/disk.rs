@@ -7,8 +7,8 @@
 //! change can be finished.
 //!
 //! Covers loss of power (here), failing calls (`faults`), unreadable sectors (`sectors`), full
-//! disks (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`)
-//! and repairs (`repaired`).
+//! disks (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`),
+//! repairs (`repaired`) and readers beside a writer (`viewed`).
 //!
 //! `WAYPOST_TESTS=long` tries 50,000 states instead of 6,000, and every fault and sector instead of
 //! each fifth. `WAYPOST_CRASH_STATES=1000000` tries that many states, `WAYPOST_FAULT_SEEDS=100`
@@ -54,10 +54,16 @@
 //! change and each call failing in turn. The path then leads to the old store or to the new one;
 //! either has everything acknowledged, and the old one is complete, at the path or beside it.
 //!
+//! A process that only reads looks at a workload through views: in the states between its changes,
+//! and with a handle that keeps reading while the changes happen between its own calls, some of
+//! them by half. Everything acknowledged before a read began must be there, and nothing else but
+//! what the writer does meanwhile.
+//!
 //! Not simulated: a disk that reports a sync that it did not do, and bytes that change by
 //! themselves (see the tests of damage).
 
 mod backed_up;
+mod beside;
 mod chance;
 mod check;
 mod faults;
@@ -72,6 +78,7 @@ mod room;
 mod sectors;
 mod simulated;
 mod space;
+mod viewed;
 mod workload;
 
 use std::collections::HashSet;

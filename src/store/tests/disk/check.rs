@@ -44,6 +44,22 @@ impl Reader {
         self.known.insert(content, model.clone());
         Ok(model)
     }
+
+    /// As [`Reader::read`], in a single read.
+    pub(super) fn read_view(&mut self, store: &Store, is_thorough: bool) -> Result<Arc<Model>> {
+        let (content, model) = store.read(|snapshot| {
+            let is_pruned = snapshot.open.settings().is_some_and(|it| it.prune_on_save);
+            let facts = (is_pruned, snapshot.open.key());
+            let content = digest_all(&snapshot.transaction)?;
+            let content = sum(content, format!("{:?}", facts.1).as_bytes());
+            match self.known.get(&content).filter(|_| !is_thorough) {
+                Some(model) => Ok((content, model.clone())),
+                None => Ok((content, Arc::new(read_snapshot(snapshot, facts)?.settled()))),
+            }
+        })?;
+        self.known.insert(content, model.clone());
+        Ok(model)
+    }
 }
 
 /// Differs where anything that [`read_all`] reads does.
@@ -87,21 +103,27 @@ pub(super) fn read_all(store: &Store) -> Result<Model> {
     let is_pruned_on_save = store.settings()?.prune_on_save;
     let key = store.key()?;
     store.operations(usize::MAX)?;
-    store.read(|snapshot| {
-        let entries = snapshot.entries(Span::ALL)?.collect::<Result<Vec<Entry>>>()?;
-        let deleted: Vec<Entry> = snapshot.restorable()?.into_iter().map(|it| it.entry).collect();
-        check_order(&entries)?;
-        check_index(snapshot, &entries)?;
-        check_frames(snapshot, &entries, &deleted)?;
-        check_contents(snapshot, entries.iter().chain(&deleted))?;
-        let read = |entry: &Entry| Ok((entry.id.clone(), Arc::new(read_one(snapshot, entry)?)));
-        Ok(Model {
-            present: entries.iter().map(read).collect::<Result<_>>()?,
-            deleted: deleted.iter().map(read).collect::<Result<_>>()?,
-            is_pruned_on_save,
-            key,
-            is_mixed: stored(snapshot)?.iter().any(|(found, _)| *found != key),
-        })
+    store.read(|snapshot| read_snapshot(snapshot, (is_pruned_on_save, key)))
+}
+
+/// The content of a snapshot, of a store that prunes on save or not and has this key.
+fn read_snapshot(
+    snapshot: &Snapshot<'_>,
+    (is_pruned_on_save, key): (bool, Option<KeyId>),
+) -> Result<Model> {
+    let entries = snapshot.entries(Span::ALL)?.collect::<Result<Vec<Entry>>>()?;
+    let deleted: Vec<Entry> = snapshot.restorable()?.into_iter().map(|it| it.entry).collect();
+    check_order(&entries)?;
+    check_index(snapshot, &entries)?;
+    check_frames(snapshot, &entries, &deleted)?;
+    check_contents(snapshot, entries.iter().chain(&deleted))?;
+    let read = |entry: &Entry| Ok((entry.id.clone(), Arc::new(read_one(snapshot, entry)?)));
+    Ok(Model {
+        present: entries.iter().map(read).collect::<Result<_>>()?,
+        deleted: deleted.iter().map(read).collect::<Result<_>>()?,
+        is_pruned_on_save,
+        key,
+        is_mixed: stored(snapshot)?.iter().any(|(found, _)| *found != key),
     })
 }
 

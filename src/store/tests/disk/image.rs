@@ -31,6 +31,9 @@ impl Image {
 
     /// Fills `bytes` from `at` on; false if the file ends before.
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
         let Some(mut from) = usize::try_from(at).ok() else { return false };
         if from.checked_add(bytes.len()).is_none_or(|end| end > self.length) {
             return false;

@@ -110,7 +110,8 @@ fn survive(files: &mut Files, changes: &[Change], chance: &mut Chance) {
     }
 }
 
-fn apply(files: &mut Files, change: &Change) {
+/// Applies a change to files that have a number.
+pub(super) fn apply(files: &mut Files, change: &Change) {
     match change {
         Change::Write { file, at, bytes } => files.images[*file].write(*at, bytes),
         Change::Resize { file, length } => files.images[*file].set_length(*length),

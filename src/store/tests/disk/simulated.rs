@@ -14,6 +14,7 @@ use std::time::Duration;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
+use super::power::apply;
 use crate::store::engine::disk::opening::DIRECTORY;
 use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock, write_zeros};
 use crate::sync::lock;
@@ -116,6 +117,16 @@ impl Files {
                 None => self.names.remove(name),
             };
         }
+    }
+
+    /// Applies a recorded change, as every process sees it.
+    pub(super) fn replay(&mut self, change: &Change) {
+        if let Change::Name(names) = change {
+            let known = names.iter().filter_map(|(_, file)| *file).max();
+            let known = known.map_or(0, |file| file + 1).max(self.images.len());
+            self.images.resize(known, Image::default());
+        }
+        apply(self, change);
     }
 
     /// Number of written pages of files with a name.
@@ -318,6 +329,13 @@ impl SimulatedDisk {
     /// The whole content of a file, as seen now.
     pub(super) fn content(&self, path: &Path) -> Vec<u8> {
         lock(&self.state).files.content(path).unwrap_or_default()
+    }
+
+    /// Another process makes a recorded change.
+    pub(super) fn replay(&self, change: &Change) {
+        let mut state = lock(&self.state);
+        state.files.replay(change);
+        state.changes.push(change.clone());
     }
 
     /// Number of calls of a kind so far.

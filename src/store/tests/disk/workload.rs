@@ -187,6 +187,17 @@ impl Workload {
         last.into_iter().chain(since.flat_map(|it| &it.states)).collect()
     }
 
+    /// The possible contents of a store for a process that reads it from one number of disk changes
+    /// to another, while the writer lives.
+    pub(super) fn visible(&self, begin: usize, end: usize) -> Vec<&Model> {
+        let floor = self.done.iter().rposition(|it| it.end <= begin);
+        let last = floor.and_then(|floor| self.done[floor].states.last());
+        let after = floor.map_or(0, |floor| floor + 1);
+        let under_way = self.done.iter().position(|it| it.end > end);
+        let since = &self.done[after..under_way.map_or(self.done.len(), |it| it + 1)];
+        last.into_iter().chain(since.iter().flat_map(|it| &it.states)).collect()
+    }
+
     /// The step under way after this many disk changes, or else the last one.
     pub(super) fn under_way(&self, changes: usize) -> &'static str {
         let step = self.done.iter().find(|it| it.end > changes).or(self.done.last());

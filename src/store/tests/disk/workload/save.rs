@@ -23,7 +23,9 @@ impl Workload {
 
     /// Under an id of the caller's own, and once more, as a retry after an error.
     pub(super) fn save_own(&mut self) -> Attempt {
-        let about = NewEntry { id: Some(self.own_id()), ..self.about() };
+        // First, so that no later checkpoint has the same number.
+        let about = self.about();
+        let about = NewEntry { id: Some(self.own_id()), ..about };
         let draft = self.draft(about.clone());
         let saved = Saved::of(&draft);
         let again = saved.raw.clone();

@@ -1,0 +1,215 @@
+//! Views: a process that only reads, beside one that writes, sees all that was acknowledged, in
+//! every state of the disk and however the writer goes on meanwhile.
+//!
+//! A workload is recorded once. Then a reader opens a view in the states between its changes (the
+//! writer rests), and another handle keeps reading while the changes happen between its own calls.
+//! What it finds must be what the store held at some moment of its read. It locks and writes
+//! nothing.
+//!
+//! `WAYPOST_TESTS=long` looks at more states; `WAYPOST_VIEWS=1000000` at that many, and
+//! `WAYPOST_CRASH_SEED=17` at those of that seed alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{fmt, thread};
+
+use super::beside::{Pace, ReaderDisk};
+use super::chance::Chance;
+use super::check::Reader;
+use super::run;
+use super::simulated::{Change, Files};
+use super::workload::{STORE, Workload, later};
+use super::{keys, told};
+use crate::checkpoint::Timestamp;
+use crate::error::Result;
+use crate::extent::{extent_of, number};
+use crate::store::engine::disk::StorePath;
+use crate::store::{Hold, Options, Store};
+use crate::sync::lock;
+
+const VIEWS: u64 = 2_000;
+const VIEWS_LONG: u64 = 40_000;
+/// Changes of the disk from one view to the next, in a default run.
+const APART: usize = 7;
+
+/// How often there was a view, by the step that the writer was in.
+#[derive(Debug, Default)]
+struct Counted {
+    views: Mutex<BTreeMap<&'static str, [u64; 2]>>,
+    /// Reads with changes of the disk in the middle.
+    overtaken: AtomicU64,
+}
+
+impl Counted {
+    fn note(&self, step: &'static str, is_view: bool) {
+        lock(&self.views).entry(step).or_default()[usize::from(is_view)] += 1;
+    }
+
+    fn all(&self) -> u64 {
+        lock(&self.views).values().flatten().sum()
+    }
+
+    /// Steps other than compaction, in which the engine commits so that there is no view.
+    fn without(&self) -> u64 {
+        let views = lock(&self.views);
+        views.iter().filter(|(step, _)| **step != "compact").map(|(_, counts)| counts[0]).sum()
+    }
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let overtaken = self.overtaken.load(Ordering::Relaxed);
+        write!(f, "{} reads, {overtaken} overtaken; without and with a view:", self.all())?;
+        lock(&self.views).iter().try_for_each(|(step, counts)| write!(f, " {step} {counts:?}"))
+    }
+}
+
+#[test]
+fn a_view_of_every_state_has_all_that_was_acknowledged() {
+    let counted = each_seed(look_at_states);
+    eprintln!("{counted}");
+    assert_eq!(counted.without(), 0, "{counted}");
+}
+
+#[test]
+fn a_reader_that_a_writer_overtakes_has_all_that_was_acknowledged() {
+    let counted = each_seed(read_on);
+    eprintln!("{counted}");
+    let (all, without) = (counted.all(), counted.without());
+    assert!(counted.overtaken.load(Ordering::Relaxed) > all / 4, "{counted}");
+    assert!(without * 50 < all, "{counted}");
+}
+
+/// Runs `read` with one seed after the other.
+fn each_seed(read: fn(u64, &Counted, u64)) -> Counted {
+    let counted = Counted::default();
+    if let Some(seed) = number("WAYPOST_CRASH_SEED") {
+        read(seed, &counted, u64::MAX);
+        return counted;
+    }
+    let wanted = extent_of("WAYPOST_VIEWS", VIEWS, VIEWS_LONG);
+    let next = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while counted.all() < wanted {
+                    read(next.fetch_add(1, Ordering::Relaxed), &counted, wanted);
+                }
+            });
+        }
+    });
+    counted
+}
+
+/// Looks at the states between the changes of a workload, while nothing happens.
+fn look_at_states(seed: u64, counted: &Counted, wanted: u64) {
+    let workload = run(seed);
+    let mut reader = Reader::default();
+    let mut files = Files::default();
+    let changes = workload.disk.changes();
+    let apart = if wanted > VIEWS { 1 } else { APART };
+    for cut in 0..=changes.len() {
+        let is_due = (cut as u64 + seed).is_multiple_of(apart as u64);
+        if is_due && files.names.contains_key(Path::new(STORE)) {
+            let disk = ReaderDisk::still(files.clone());
+            let looked = look_once(seed, &disk, &mut reader);
+            judge((seed, &workload, counted), looked, &disk, [cut; 2]);
+        }
+        if let Some(change) = changes.get(cut) {
+            files.replay(change);
+        }
+        if counted.all() >= wanted {
+            return;
+        }
+    }
+}
+
+/// What a new handle sees, if there is a view.
+fn look_once(seed: u64, disk: &ReaderDisk, reader: &mut Reader) -> Looked {
+    let store = open(seed, disk, 1 << 20);
+    store.and_then(|store| reader.read_view(&store, false))
+}
+
+type Looked = Result<Arc<super::model::Model>>;
+
+/// One handle reads while the writer goes on.
+fn read_on(seed: u64, counted: &Counted, wanted: u64) {
+    let workload = run(seed);
+    let changes: Arc<[Change]> = workload.disk.changes().into();
+    let mut chance = Chance::new(&[seed, 1]);
+    let mut files = Files::default();
+    let mut start = 0;
+    while !files.names.contains_key(Path::new(STORE)) {
+        files.replay(&changes[start]);
+        start += 1;
+    }
+    let disk = ReaderDisk::new(files, (changes, start), chance.clone());
+    // Without a cache, every read of a page is one of the file.
+    let cache_bytes = [0, 1 << 20][chance.below(2)];
+    let mut handle = None;
+    let mut reader = Reader::default();
+    while !disk.is_over() && counted.all() < wanted {
+        disk.set_pace(None);
+        disk.go_on(chance.below(40));
+        let calls = [100, 300, 1000][chance.below(3)];
+        disk.set_pace(Some(Pace { calls, changes: 1 + chance.below(6) }));
+        let begin = disk.done();
+        let looked = match &handle {
+            Some(store) => reader.read_view(store, chance.happens(50)),
+            None => open(seed, &disk, cache_bytes).and_then(|store| {
+                let looked = reader.read_view(&store, true);
+                handle = Some(store);
+                looked
+            }),
+        };
+        let span = [begin, disk.done()];
+        counted.overtaken.fetch_add(u64::from(span[0] < span[1]), Ordering::Relaxed);
+        judge((seed, &workload, counted), looked, &disk, span);
+    }
+}
+
+/// Compares what was found with what the store held from one change of the disk to another.
+fn judge(
+    (seed, workload, counted): (u64, &Workload, &Counted),
+    looked: Looked,
+    disk: &ReaderDisk,
+    [begin, end]: [usize; 2],
+) {
+    let step = workload.under_way(end);
+    let place = || format!("WAYPOST_CRASH_SEED={seed}: changes {begin} to {end}, in {step}");
+    let refused = disk.take_refused();
+    let found = match looked {
+        // It tried to take a turn.
+        Err(_) if !refused.is_empty() => return counted.note(step, false),
+        looked => told("cannot be read", looked).unwrap_or_else(|it| panic!("{}: {it}", place())),
+    };
+    assert!(refused.is_empty(), "{}: a view called {refused:?}", place());
+    counted.note(step, true);
+    let candidates = workload.visible(begin, end);
+    if candidates.iter().any(|wanted| wanted.allows(&found)) {
+        return;
+    }
+    let differences = candidates.iter().map(|it| it.settled().difference(&found));
+    panic!("{}: {:#?}", place(), differences.collect::<Vec<_>>());
+}
+
+/// Opens a store to look at it, without waiting for a turn.
+fn open(seed: u64, disk: &ReaderDisk, cache_bytes: usize) -> Result<Store> {
+    let clock = later();
+    let options = Options {
+        create: false,
+        hold: Hold::Idle(Duration::ZERO),
+        wait: Duration::ZERO,
+        cache_bytes,
+        clock: Arc::new(move || Timestamp::from_micros(clock.load(Ordering::Relaxed))),
+        ..Options::default()
+    };
+    let keys = if seed % 3 == 1 { keys::all() } else { Vec::new() };
+    let place = StorePath { path: STORE.into(), disk: Arc::new(disk.clone()) };
+    let store = Store::open_at(place, keys::given(&keys, options))?;
+    store.shared.keeper.stop();
+    Ok(store)
+}
