@@ -30,6 +30,8 @@ pub(super) struct Documents<'a> {
     /// The chunks of frames that were found outside of the tables and passed their sums; empty if
     /// no version of a frame did.
     found: HashMap<u64, Vec<ValueSpan>>,
+    /// The missing key of a frame of which no version passed.
+    locked: HashMap<u64, KeyId>,
     /// A missing key that something needs.
     pub(super) lacks: Cell<Option<KeyId>>,
 }
@@ -37,7 +39,8 @@ pub(super) struct Documents<'a> {
 impl<'a> Documents<'a> {
     pub(super) fn new(rows: &'a Rows, journal: BTreeMap<u64, Vec<u8>>, frames: Frames) -> Self {
         let (kept, lacks) = (Recent::new(KEPT_BYTES), Cell::default());
-        Self { rows, journal, frames, kept, found: HashMap::new(), lacks }
+        let (found, locked) = (HashMap::new(), HashMap::new());
+        Self { rows, journal, frames, kept, found, locked, lacks }
     }
 
     /// The frame at a sequence as it is stored; empty if there is none.
@@ -84,7 +87,12 @@ impl<'a> Documents<'a> {
         if let Some(bytes) = self.journal.get(&sequence).cloned() {
             return self.proven(sequence, &bytes, depth);
         }
+        if let Some(key) = self.locked.get(&sequence) {
+            self.lacks.set(Some(*key));
+            return None;
+        }
         let rows = self.rows;
+        let before = self.lacks.take();
         let versions = match self.found.get(&sequence) {
             Some(places) => vec![places.clone()],
             None => versions(|chunk| {
@@ -97,10 +105,14 @@ impl<'a> Documents<'a> {
             if let Some(raw) = self.proven(sequence, &bytes, depth) {
                 self.kept.insert(sequence, raw.clone(), raw.len());
                 self.found.insert(sequence, places);
+                self.lacks.set(before);
                 return Some(raw);
             }
         }
         self.found.insert(sequence, Vec::new());
+        // Whatever needs this frame needs its key.
+        self.locked.extend(self.lacks.get().map(|key| (sequence, key)));
+        self.lacks.set(self.lacks.get().or(before));
         None
     }
 
