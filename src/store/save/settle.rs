@@ -43,7 +43,11 @@ impl Shared {
     /// Then they stay in the spool, so that a call which makes room can go first.
     pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
         match self.with(|open| self.take_in(open)) {
-            Err(error) if lacks_room(&error) => Ok(false),
+            Err(error) if lacks_room(&error) => {
+                // What the attempt took would be missing for that call.
+                self.turn.free_unused();
+                Ok(false)
+            }
             taken => taken.map(|()| true),
         }
     }

@@ -70,12 +70,16 @@ impl Turn {
     /// what no checkpoint uses in the file. False if there is none of both.
     pub(in crate::store) fn free_space(&self) -> bool {
         let is_released = self.lock_file.release();
-        self.free_unused().unwrap_or(false) || is_released
+        self.free_unused() || is_released
     }
 
     /// Frees what the last commit does not use, if this call had to close the file: the engine must
     /// not have it.
-    fn free_unused(&self) -> Result<bool, Refusal> {
+    pub(in crate::store) fn free_unused(&self) -> bool {
+        self.punch().unwrap_or(false)
+    }
+
+    fn punch(&self) -> Result<bool, Refusal> {
         let mut open = write(&self.open);
         self.write_anew(open.as_ref())?;
         if open.is_some() && !self.broken.load(Ordering::Acquire) {
