@@ -6,6 +6,9 @@
 //!
 //! Must never write to the file.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

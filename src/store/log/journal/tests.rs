@@ -1,5 +1,7 @@
 //! Torn ends and damage: torn ends are skipped, damage is reported.
 
+mod followed;
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
