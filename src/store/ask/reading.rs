@@ -162,7 +162,8 @@ impl Shared {
 
     /// Adds to a view what the journal and the spool have beyond it; false if a commit overtook it.
     fn complete(&self, view: &View) -> Result<bool> {
-        Ok(view.follow()? && {
+        // What follows another commit does not fit the tables of this one.
+        Ok(view.follow()? && view.is_current()? && {
             without_panics(self.turn.path(), || self.settle(view.open_file()))?;
             // Asked last: only then is it known that nothing went meanwhile.
             view.is_current()?

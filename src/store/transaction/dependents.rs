@@ -34,8 +34,9 @@ impl Writer<'_> {
         let base = FoundFrame::parse(frame).and_then(|found| found.base(key.sequence));
         match base.ok().flatten() {
             Some(base) => {
+                // A view cannot be read any more once a commit has overtaken it.
                 debug_assert!(
-                    self.frames.get(frame_row(base, 0)).is_ok_and(|row| row.is_some()),
+                    !matches!(self.frames.get(frame_row(base, 0)), Ok(None)),
                     "frame {base}, the base of {}, is gone",
                     key.sequence
                 );
