@@ -3,8 +3,8 @@
 //! Writers are the command itself, which answers a line once it is saved. What was answered must be
 //! there, once and as it was sent, even if the sender was killed.
 //!
-//! Covers kills of savers, readers, backups and repairs, stopped holders, stores that two make at
-//! once, files that are moved away, and power cuts of a real disk.
+//! Covers readers beside all of them, kills of savers, readers, backups and repairs, stopped
+//! holders, stores that two make at once, files that are moved away, and power cuts of a real disk.
 
 #![cfg(all(unix, feature = "cli"))]
 
@@ -16,6 +16,7 @@ mod moved;
 mod power;
 #[cfg(target_os = "linux")]
 mod power_care;
+mod readers;
 mod stop;
 
 use std::collections::HashMap;
@@ -62,7 +63,11 @@ struct Writer {
 
 impl Writer {
     fn start(store: &Path) -> Self {
-        let mut child = command(store, "save --lines --series writers").spawn().unwrap();
+        Self::of(command(store, "save --lines --series writers"))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         Self { child, input, output }
