@@ -1,4 +1,6 @@
 //! Torn ends and damage: torn ends are skipped, damage is reported.
+//!
+//! Covers what an opening finds (here), and readers that follow a journal (`followed`).
 
 mod followed;
 
