@@ -96,6 +96,7 @@ fn commits() -> [Vec<u8>; 3] {
     let read = |path: &Path| fs::read(path).unwrap();
     let put = |number: u64, is_sure: bool| {
         let mut transaction = begin(&database, Durability::Immediate).unwrap();
+        transaction.set_quick_repair(is_sure);
         transaction.set_two_phase_commit(is_sure);
         transaction.open_table(TABLE).unwrap().insert(number, number).unwrap();
         transaction.commit().unwrap();
