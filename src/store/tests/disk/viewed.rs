@@ -30,10 +30,10 @@ use crate::store::engine::disk::StorePath;
 use crate::store::{Hold, Options, Store};
 use crate::sync::lock;
 
-const VIEWS: u64 = 2_000;
+const VIEWS: u64 = 1_200;
 const VIEWS_LONG: u64 = 40_000;
 /// Changes of the disk from one view to the next, in a default run.
-const APART: usize = 7;
+const APART: usize = 11;
 
 /// How often there was a view, by the step that the writer was in.
 #[derive(Debug, Default)]
