@@ -106,7 +106,7 @@ pub(crate) fn convert<T: DeserializeOwned>(value: &impl Serialize, place: &str) 
     fit(value, place).map_err(|(error, _)| error)
 }
 
-/// As [`convert`], and why the value does not fit.
+/// As [`convert`]; an error says why the value does not fit.
 pub(crate) fn fit<T: DeserializeOwned>(
     value: &impl Serialize,
     place: &str,

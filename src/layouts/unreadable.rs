@@ -7,7 +7,7 @@ use super::reading::Reading;
 use super::{Kind, Place, Problem, agentize, aiwg, claude, crunch, kind, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, NewEntry};
 
-/// A store takes no longer warning.
+/// The longest warning that a store accepts.
 const WARNING_BYTES_MAX: usize = 1024;
 /// How the warning of such a file starts; the reason follows.
 const WARNING: &str = "it could not be read: ";

@@ -1,4 +1,4 @@
-//! An iterator over all entries of a query, which holds the store only while it reads a page.
+//! An iterator over all entries of a query, which holds a snapshot only while it reads a page.
 
 use super::{PAGE, Query};
 use crate::checkpoint::Entry;

@@ -27,11 +27,12 @@ pub struct Options {
     pub create: bool,
     /// How long the file is kept from other processes between two calls.
     pub hold: Hold,
-    /// How long a call waits for its turn while another process has the file. 5 s by default.
+    /// How long a call waits for its turn while another process has the file. Reads rarely need
+    /// one. 5 s by default.
     pub wait: Duration,
     /// How long a save waits for its turn before it goes to the spool, a folder beside the store. A
-    /// spooled save is as durable. The next process that opens the store takes it in first, so
-    /// every later read sees it. 20 ms by default; [`Duration::MAX`] disables the spool. A save
+    /// spooled save is as durable. Every later read sees it, and the next process that has the file
+    /// takes it in first. 20 ms by default; [`Duration::MAX`] disables the spool. A save
     /// under an id of the caller's own or with captured files, and a batch with one of these,
     /// always waits.
     pub spool_after: Duration,

@@ -60,7 +60,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
 
-    /// How long to wait while another process has the store
+    /// How long to wait while another process has the store; reading rarely waits
     #[arg(long, global = true, value_name = "SECONDS", default_value = "5")]
     #[arg(value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) wait: Duration,

@@ -6,8 +6,8 @@
 //! 2. Otherwise the read uses a view ([`View`]), which no other process notices. The handle keeps
 //!    the view for its next read, which adds what came since. If a durable commit overtakes the
 //!    view, a new one is made and the work runs again.
-//! 3. If that happens time and again, or the view fails, the read takes a turn. What fails there
-//!    is reported as ever.
+//! 3. If that happens `VIEWS_MAX` times, or the view fails, the read takes a turn. Errors there are
+//!    reported as usual.
 //!
 //! # A full disk
 //!
@@ -165,7 +165,7 @@ impl Shared {
         // What follows another commit does not fit the tables of this one.
         Ok(view.follow()? && view.is_current()? && {
             without_panics(self.turn.path(), || self.settle(view.open_file()))?;
-            // Asked last: only then is it known that nothing went meanwhile.
+            // Checked last: only then is it sure that nothing was removed meanwhile.
             view.is_current()?
         })
     }

@@ -1,7 +1,7 @@
 //! Backups: a copy of the file while others work, checked page by page before it has its name.
 //!
 //! The file is copied while it changes. Then the store is held, and the changed parts are copied
-//! again: others wait as long as reading the file from memory takes. Must never leave half a copy
+//! again: changes wait as long as reading the file from memory takes. Must never leave half a copy
 //! under the requested name.
 
 mod copy;
@@ -98,7 +98,7 @@ pub struct Copied {
     /// Number of checkpoints that are missing from the copy: they wait in the spool of an encrypted
     /// store, and could not be taken in without its key.
     pub left_out: u64,
-    /// How long others could not use the store.
+    /// How long others could not change the store.
     #[serde(skip)]
     pub held: Duration,
 }
@@ -109,7 +109,7 @@ impl Store {
     /// The copy is of one moment after the call began. It has everything that was saved before,
     /// deleted checkpoints that can be restored, and the log. Every page of it has passed its
     /// checksum, and it was closed cleanly. It has an identity of its own, so that it can be used
-    /// beside the original. Others wait for as long as it takes to read the file once out of
+    /// beside the original. Changes wait as long as it takes to read the file once out of
     /// memory; see [`Copied::held`]. Needs room for another file of the same size.
     ///
     /// # Errors
@@ -289,7 +289,7 @@ struct Closed {
     /// Whether the copy could be written. The store itself could be read.
     written: io::Result<()>,
     counts: Counts,
-    /// How long others could not use the store.
+    /// How long others could not change the store.
     held: Duration,
 }
 

@@ -132,8 +132,8 @@ impl Store {
     /// is lost becomes an archived checkpoint in the series `salvaged`. By default the new store
     /// replaces the old one at the end, in one step, and the old one and its journal stay beside it
     /// as `NAME.damaged-TIME`. Until then the old one stays unchanged, whatever happens. No other
-    /// process can use the store meanwhile. Takes some hundred bytes of memory for each checkpoint,
-    /// and room on disk for the new store.
+    /// process can change the store meanwhile. Takes some hundred bytes of memory for each
+    /// checkpoint, and room on disk for the new store.
     ///
     /// `watch` gets the progress and may end the call; see [`Step`].
     ///

@@ -61,7 +61,7 @@ impl Overlay {
         Ok(Some(Self::over(file, bytes, None)))
     }
 
-    /// Leaves the file to other processes; `None` if it names no commit to rely on.
+    /// Takes no lock; `None` if the header names no commit to rely on.
     pub(in crate::store) fn view(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
         let Some(published) = Published::read(file.as_ref())? else { return Ok(None) };
         let (bytes, header) = (published.file_bytes, published.header().to_vec());

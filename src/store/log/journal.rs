@@ -39,8 +39,8 @@ pub(in crate::store) use scan::scan;
 
 /// Beyond this length the content is put into the tables durably.
 const BYTES_MAX: u64 = 4 << 20;
-/// And beyond this number of items, since a process that only reads puts them into its tables, too.
-/// It takes 10 ms for half of them.
+/// Beyond this number of items, too: a process that only reads puts all of them into its tables,
+/// half of them in 10 ms.
 const ITEMS_MAX: usize = 8192;
 // A full journal and one group of the largest size, with room to spare. A longer file is refused,
 // so the reserve ends here, too.

@@ -8,7 +8,7 @@
 //! # Who spools, and when files are taken in
 //!
 //! A save waits for 20 ms (`Options::spool_after`); then the leader of its group writes the group
-//! into one file and syncs file and folder. Saves that need the tables wait as a read does: those
+//! into one file and syncs file and folder. Saves that need the tables wait as a change does: those
 //! under an id of the caller's own, those with captured files, and batches with one of these. No
 //! leader waits long, so they delay no other save, and no save waits for a lock that is held by a
 //! waiting thread.
@@ -115,8 +115,8 @@ impl Spool {
 impl FolderState {
     /// The files in the folder, if any. Costs one `stat` of the folder while no file comes.
     ///
-    /// For good, and not only to look at them, it removes what killed writers left, and leaves
-    /// alone what could not be taken in a moment ago.
+    /// If the files are taken in for good, this also removes what killed writers left, and skips
+    /// what could not be taken in a moment ago.
     pub(in crate::store) fn news(
         &mut self,
         folder: &Folder,

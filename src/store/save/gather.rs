@@ -1,7 +1,8 @@
 //! Gathering: the files of the spool, read for a transaction that takes them in.
 //!
-//! For good, a damaged file is set aside. A file that cannot be read now stays for another try. A
-//! call that only reads changes nothing, and fails rather than leave such a save out.
+//! If the store is open on disk, a damaged file is set aside, and one that cannot be read now stays
+//! for another try. If it is open in memory, nothing changes, and a read fails rather than leave
+//! such a save out.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -131,7 +132,7 @@ impl Shared {
                 Err(Refusal::NotNow | Refusal::NoKey(_) | Refusal::Io(_)) => {}
             }
         }
-        // In memory nothing is gained by deltas, nor by leaving a file that stays there alone.
+        // In memory, deltas and a rest for files that failed would gain nothing.
         if open.is_in_memory() {
             return Ok(gathered);
         }
@@ -142,11 +143,11 @@ impl Shared {
         Ok(gathered)
     }
 
-    /// Fails a read rather than leave a save out that anybody could read.
+    /// Fails a read rather than leave out a save that every process could read.
     fn fail_read(&self, name: &Id, refusal: Refusal) -> Result<()> {
         let path = self.spool.folder.saved(name);
         match refusal {
-            // Taken in since, which the next look at the tables shows, or never acknowledged.
+            // It was taken in, which the next look at the tables shows, or never acknowledged.
             Refusal::Io(source) if source.kind() == io::ErrorKind::NotFound => Ok(()),
             Refusal::Io(source) => Err(Error::Io { path, source }),
             Refusal::Damaged(reason) => Err(Error::corrupt(path.display().to_string(), reason)),

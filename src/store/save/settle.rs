@@ -44,7 +44,7 @@ impl Shared {
     pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
         match self.with(|open| self.take_in(open)) {
             Err(error) if lacks_room(&error) => {
-                // What the attempt took would be missing for that call.
+                // The attempt took up space that this other call needs.
                 self.turn.free_unused();
                 Ok(false)
             }

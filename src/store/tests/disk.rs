@@ -56,7 +56,7 @@
 //!
 //! A process that only reads looks at a workload through views: in the states between its changes,
 //! and with a handle that keeps reading while the changes happen between its own calls, some of
-//! them by half. Everything acknowledged before a read began must be there, and nothing else but
+//! them only half. Everything acknowledged before a read began must be there, and nothing else but
 //! what the writer does meanwhile.
 //!
 //! Not simulated: a disk that reports a sync that it did not do, and bytes that change by

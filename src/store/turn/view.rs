@@ -88,7 +88,7 @@ impl View {
     /// Adds what the journal has beyond this view; false if only a new view can show that.
     pub(in crate::store) fn follow(&self) -> Result<bool> {
         let mut journal = lock(&self.journal);
-        // It stays away unless all of its news gets in: other threads must not miss any.
+        // Put back only if all of its news gets in, so that other threads miss none.
         let Some(mut followed) = journal.take() else { return Ok(false) };
         let left = followed.news()?;
         if !left.is_empty() {

@@ -65,8 +65,8 @@ pub struct Imported {
     pub refusals: Vec<ImportRemark>,
     /// Files that were skipped.
     pub skips: Vec<ImportRemark>,
-    /// Files that are invalid or kept unread, statements of files that are not so, and lines that
-    /// lack captured files.
+    /// Files that are invalid or kept unread, false statements of files, and lines that lack
+    /// captured files.
     pub notes: Vec<ImportRemark>,
     /// Of a dry run, the checkpoints it found.
     #[serde(skip_serializing_if = "Vec::is_empty")]

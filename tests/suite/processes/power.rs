@@ -72,7 +72,7 @@ fn lose_power(disk: &Mounted, store: &Path, count: usize, answered: &Answered) {
             scope.spawn(move || write(writer, at, from, answered))
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
-        // A reader takes turns with them, so the store is closed and opened meanwhile.
+        // A reader looks at the store meanwhile.
         let mut reader = command(store, "list --json").spawn().unwrap();
         while answered.count() < before + count {
             assert!(

@@ -1,7 +1,7 @@
 //! Readers beside savers that are killed, and beside all that looks after a store.
 //!
 //! A reader waits for nobody here: `--wait 0`. So a read that cannot do without a turn fails if
-//! another process has the store, and else it shows in the locks of this process.
+//! another process has the store; otherwise the turn shows in the locks of this process.
 
 use std::collections::HashSet;
 use std::fs;
@@ -40,8 +40,8 @@ const CARE: [&str; 7] = [
     "backup copy.redb --overwrite",
     "rekey --new-key-file first.key",
 ];
-/// The only ones that may come in the way of a reader: a commit with one sync is nobody's view, and
-/// where one commit follows the other, each overtakes the view before.
+/// The only ones that may hinder a reader: a commit with one sync has no view, and where many
+/// commits follow each other, each overtakes the view before.
 const IN_THE_WAY: [&str; 2] = ["compact", "rekey"];
 const KEYS: &str = "--key-file first.key --key-file second.key";
 
@@ -169,7 +169,7 @@ impl Scene {
         }
         let is_enough = is_enough();
         self.is_over.store(true, Ordering::Relaxed);
-        assert!(is_enough, "somebody did nothing");
+        assert!(is_enough, "a thread did nothing");
     }
 
     fn is_in_the_way(&self, before: u64) -> bool {
@@ -265,7 +265,7 @@ fn by_command(scene: &Scene, at: usize) {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(6) => return false,
-            // Nor has anything that it looked at in vain left a word.
+            // Tries that failed before left no message.
             code => assert_eq!((code, said.as_ref()), (Some(0), "")),
         }
         let shown: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -25,8 +25,8 @@ Examples:
 ///
 /// The copy is of one moment, and complete: all checkpoints, captured files, what can be restored,
 /// the settings and the log. Every page of it has been checked before it gets its name. Others
-/// wait only while the last changes are copied. A plain copy of the file is not safe during a
-/// save.
+/// wait with changes only while the last ones are copied. A plain copy of the file is not safe
+/// during a save.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -50,7 +50,7 @@ pub(super) fn each_part<P: Ord + Copy>(
     while let Some(from) = next {
         let Some(part) = work(from)? else { return Ok(ControlFlow::Break(())) };
         next = part.next;
-        // A damaged page may have any order, and lead back.
+        // The rows of a damaged page may be in any order, and would be done again and again.
         if next.is_some_and(|next| next <= from) {
             return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
         }

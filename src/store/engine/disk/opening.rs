@@ -246,7 +246,7 @@ pub(super) fn free(file: &File, parts: &[Range<u64>]) -> io::Result<bool> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         fallocate(file, flags, part.start, part.end - part.start)
     };
-    // A hole in the middle of an extent may itself need a block, which those before may free.
+    // A hole in the middle of an extent may itself need a block, which another hole may free.
     let failed: Vec<_> = parts.iter().rev().filter(|part| free(part).is_err()).collect();
     for part in failed {
         let _ = free(part);

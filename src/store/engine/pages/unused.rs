@@ -1,8 +1,8 @@
 //! The parts of the file that its last commit does not use: pages of earlier commits, which the
-//! engine has for new ones.
+//! engine reuses.
 //!
-//! The engine takes free pages in an order of its own, and of those some were never written. On a
-//! full disk it takes one of those, though others have their space on disk.
+//! The engine takes free pages in an order of its own, and some were never written. On a full disk
+//! writing such a page fails, though other free pages have their space on disk.
 
 use std::ops::Range;
 

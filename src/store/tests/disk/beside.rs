@@ -18,7 +18,7 @@ use super::simulated::{Change, Files, SimulatedDisk};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
 use crate::sync::lock;
 
-/// In percent of the writes that happen before a call: only one half does.
+/// Of this percentage of the writes, only one half happens before a call.
 const HALVES_PERCENT: usize = 20;
 
 /// How the other process goes on while the reader works.
