@@ -116,7 +116,7 @@ fn look_at_states(seed: u64, counted: &Counted, wanted: u64) {
         if is_due && files.names.contains_key(Path::new(STORE)) {
             let disk = ReaderDisk::still(files.clone());
             let looked = look_once(seed, &disk, &mut reader);
-            judge((seed, &workload, counted), looked, &disk, [cut; 2]);
+            judge((seed, &workload, counted), vec![(looked, [cut; 2])], &disk);
         }
         if let Some(change) = changes.get(cut) {
             files.replay(change);
@@ -135,7 +135,7 @@ fn look_once(seed: u64, disk: &ReaderDisk, reader: &mut Reader) -> Looked {
 
 type Looked = Result<Arc<super::model::Model>>;
 
-/// One handle reads while the writer goes on.
+/// One handle reads, with one thread or two, while the writer goes on.
 fn read_on(seed: u64, counted: &Counted, wanted: u64) {
     let workload = run(seed);
     let changes: Arc<[Change]> = workload.disk.changes().into();
@@ -150,50 +150,69 @@ fn read_on(seed: u64, counted: &Counted, wanted: u64) {
     // Without a cache, every read of a page is one of the file.
     let cache_bytes = [0, 1 << 20][chance.below(2)];
     let mut handle = None;
-    let mut reader = Reader::default();
+    // One for each thread of the handle.
+    let mut readers = [Reader::default(), Reader::default()];
     while !disk.is_over() && counted.all() < wanted {
         disk.set_pace(None);
         disk.go_on(chance.below(40));
         let calls = [100, 300, 1000][chance.below(3)];
         disk.set_pace(Some(Pace { calls, changes: 1 + chance.below(6) }));
-        let begin = disk.done();
-        let looked = match &handle {
-            Some(store) => reader.read_view(store, chance.happens(50)),
-            None => open(seed, &disk, cache_bytes).and_then(|store| {
-                let looked = reader.read_view(&store, true);
+        let Some(store) = &handle else {
+            let begin = disk.done();
+            let opened = open(seed, &disk, cache_bytes);
+            let looked = opened.and_then(|store| {
+                let looked = readers[0].read_view(&store, true);
                 handle = Some(store);
                 looked
-            }),
+            });
+            judge((seed, &workload, counted), vec![(looked, [begin, disk.done()])], &disk);
+            continue;
         };
-        let span = [begin, disk.done()];
-        counted.overtaken.fetch_add(u64::from(span[0] < span[1]), Ordering::Relaxed);
-        judge((seed, &workload, counted), looked, &disk, span);
+        let is_thorough = chance.happens(50);
+        let look = |reader: &mut Reader| {
+            let begin = disk.done();
+            let looked = reader.read_view(store, is_thorough);
+            (looked, [begin, disk.done()])
+        };
+        let threads = if chance.happens(30) { 2 } else { 1 };
+        let looked: Vec<_> = thread::scope(|scope| {
+            let spawned = readers[..threads].iter_mut().map(|it| scope.spawn(|| look(it)));
+            let spawned: Vec<_> = spawned.collect();
+            spawned.into_iter().map(|it| it.join().expect("a read does not panic")).collect()
+        });
+        judge((seed, &workload, counted), looked, &disk);
     }
 }
 
-/// Compares what was found with what the store held from one change of the disk to another.
+/// Compares what was found, from one change of the disk to another, with what the store held then.
 fn judge(
     (seed, workload, counted): (u64, &Workload, &Counted),
-    looked: Looked,
+    looked: Vec<(Looked, [usize; 2])>,
     disk: &ReaderDisk,
-    [begin, end]: [usize; 2],
 ) {
-    let step = workload.under_way(end);
-    let place = || format!("WAYPOST_CRASH_SEED={seed}: changes {begin} to {end}, in {step}");
     let refused = disk.take_refused();
-    let found = match looked {
-        // It tried to take a turn.
-        Err(_) if !refused.is_empty() => return counted.note(step, false),
-        looked => told("cannot be read", looked).unwrap_or_else(|it| panic!("{}: {it}", place())),
-    };
-    assert!(refused.is_empty(), "{}: a view called {refused:?}", place());
-    counted.note(step, true);
-    let candidates = workload.visible(begin, end);
-    if candidates.iter().any(|wanted| wanted.allows(&found)) {
-        return;
+    let has_failed = looked.iter().any(|(looked, _)| looked.is_err());
+    for (looked, [begin, end]) in looked {
+        let step = workload.under_way(end);
+        let place = || format!("WAYPOST_CRASH_SEED={seed}: changes {begin} to {end}, in {step}");
+        counted.overtaken.fetch_add(u64::from(begin < end), Ordering::Relaxed);
+        let found = match looked {
+            // It tried to take a turn.
+            Err(_) if !refused.is_empty() => {
+                counted.note(step, false);
+                continue;
+            }
+            looked => told("cannot be read", looked),
+        };
+        let found = found.unwrap_or_else(|it| panic!("{}: {it}", place()));
+        assert!(has_failed || refused.is_empty(), "{}: a view called {refused:?}", place());
+        counted.note(step, true);
+        let candidates = workload.visible(begin, end);
+        if !candidates.iter().any(|wanted| wanted.allows(&found)) {
+            let differences = candidates.iter().map(|it| it.settled().difference(&found));
+            panic!("{}: {:#?}", place(), differences.collect::<Vec<_>>());
+        }
     }
-    let differences = candidates.iter().map(|it| it.settled().difference(&found));
-    panic!("{}: {:#?}", place(), differences.collect::<Vec<_>>());
 }
 
 /// Opens a store to look at it, without waiting for a turn.
