@@ -94,6 +94,11 @@ impl Mounted {
         self.mount().unwrap();
     }
 
+    /// From now on nothing can be written. No process may have a file of it open to write.
+    pub(crate) fn make_read_only(&self) {
+        run(Command::new("mount").args(["-o", "remount,ro"]).arg(self.root())).unwrap();
+    }
+
     /// From now on the disk answers reads of this file from byte `at` on with `EIO`; false where
     /// that is not possible. No process may have a file of it open.
     ///

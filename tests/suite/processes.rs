@@ -4,7 +4,8 @@
 //! there, once and as it was sent, even if the sender was killed.
 //!
 //! Covers readers beside all of them, kills of savers, readers, backups and repairs, stopped
-//! holders, stores that two make at once, files that are moved away, and power cuts of a real disk.
+//! holders, stores that two make at once, files that are moved away, places where nothing can be
+//! written, and power cuts of a real disk.
 
 #![cfg(all(unix, feature = "cli"))]
 
@@ -16,6 +17,7 @@ mod moved;
 mod power;
 #[cfg(target_os = "linux")]
 mod power_care;
+mod read_only;
 mod readers;
 mod stop;
 
