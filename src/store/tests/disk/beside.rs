@@ -19,7 +19,7 @@ use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
 use crate::sync::lock;
 
 /// Of this percentage of the writes, only one half happens before a call.
-const HALVES_PERCENT: usize = 20;
+const HALVES_PERCENT: usize = 40;
 
 /// How the other process goes on while the reader works.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,8 @@ impl ReaderDisk {
 
     pub(super) fn set_pace(&self, pace: Option<Pace>) {
         let mut other = lock(&self.other);
-        (other.pace, other.wait) = (pace, 0);
+        other.wait = pace.map_or(0, |it| other.chance.below(it.calls));
+        other.pace = pace;
     }
 
     /// How many changes have happened.
@@ -143,9 +144,12 @@ impl Other {
         let (file, at, bytes) = whole;
         let (front, back) = bytes.split_at(1 + self.chance.below(bytes.len() - 1));
         let front_bytes = front.len() as u64;
-        // Bytes are copied in order.
-        disk.replay(&Change::Write { file, at, bytes: front.into() });
-        self.half = Some(Change::Write { file, at: at + front_bytes, bytes: back.into() });
+        let one = Change::Write { file, at, bytes: front.into() };
+        let two = Change::Write { file, at: at + front_bytes, bytes: back.into() };
+        // Nothing says in which order a system copies the bytes of a write.
+        let (one, two) = if self.chance.happens(50) { (one, two) } else { (two, one) };
+        disk.replay(&one);
+        self.half = Some(two);
     }
 }
 

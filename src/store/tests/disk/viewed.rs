@@ -79,7 +79,7 @@ fn a_reader_that_a_writer_overtakes_has_all_that_was_acknowledged() {
     let counted = each_seed(read_on);
     eprintln!("{counted}");
     let (all, without) = (counted.all(), counted.without());
-    assert!(counted.overtaken.load(Ordering::Relaxed) > all / 4, "{counted}");
+    assert!(counted.overtaken.load(Ordering::Relaxed) > all / 8, "{counted}");
     assert!(without * 50 < all, "{counted}");
 }
 
@@ -155,8 +155,13 @@ fn read_on(seed: u64, counted: &Counted, wanted: u64) {
     while !disk.is_over() && counted.all() < wanted {
         disk.set_pace(None);
         disk.go_on(chance.below(40));
-        let calls = [100, 300, 1000][chance.below(3)];
-        disk.set_pace(Some(Pace { calls, changes: 1 + chance.below(6) }));
+        // Now and then, or many at once: pages of the view are used again after two commits.
+        let pace = if chance.happens(50) {
+            Pace { calls: [100, 300, 1000][chance.below(3)], changes: 1 + chance.below(6) }
+        } else {
+            Pace { calls: [100, 500, 2000][chance.below(3)], changes: 80 }
+        };
+        disk.set_pace(Some(pace));
         let Some(store) = &handle else {
             let begin = disk.done();
             let opened = open(seed, &disk, cache_bytes);
