@@ -31,7 +31,7 @@ use criterion::Criterion;
 
 fn main() {
     #[cfg(unix)]
-    if processes::is_writer() {
+    if processes::is_one() {
         return;
     }
     let mut criterion = Criterion::default().configure_from_args();
@@ -58,5 +58,9 @@ fn main() {
     #[cfg(unix)]
     if invocation::wants("processes") {
         processes::print();
+    }
+    #[cfg(unix)]
+    if invocation::wants("readers") {
+        processes::readers::print();
     }
 }

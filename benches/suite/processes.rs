@@ -1,7 +1,10 @@
-//! Durable saves of eight processes into one store, with and without the spool, and reads beside
-//! them.
+//! Durable saves of eight processes into one store, with and without the spool, and in `readers`
+//! reads beside them.
 //!
-//! `cargo bench --bench suite -- processes`. The processes are this program itself.
+//! `cargo bench --bench suite -- processes`, or `-- readers` for those alone. The processes are
+//! this program itself.
+
+pub(crate) mod readers;
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,72 +14,92 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use waypost::care::StoreState;
-use waypost::{Durability, Options, Query, Store};
+use waypost::{Durability, Options, Store};
 
+use crate::cost::time;
 use crate::place;
 use crate::save::Saver;
 
 const WRITERS: u32 = 8;
 const DURING: Duration = Duration::from_secs(6);
 // Of a writer: where the store is, after how many milliseconds it spools, and its number.
-const ROLE: &str = "WAYPOST_BENCH_WRITER";
+const ROLE: &str = "WAYPOST_BENCH_ROLE";
 const NEVER: u64 = u64::MAX;
-// Of a reader, which opens the store for each read as a command does, in the place of that number.
-const READER: u64 = u64::MAX - 1;
-const READERS: u32 = 2;
+const PATIENT: Duration = Duration::from_mins(1);
+
+/// What a process does.
+#[derive(Clone, Copy)]
+enum Role {
+    /// Saves, and spools after so many milliseconds.
+    Saver {
+        after: u64,
+        seed: u32,
+    },
+    /// Opens the store for each read, as a command does.
+    Reader {
+        pause: Duration,
+    },
+    /// Reads once.
+    Once,
+    Nothing,
+}
 
 /// Runs as one of the processes, if this is one.
-pub(crate) fn is_writer() -> bool {
+pub(crate) fn is_one() -> bool {
     let Ok(role) = env::var(ROLE) else { return false };
-    let mut words = role.splitn(3, ' ');
+    let mut words = role.splitn(4, ' ');
+    let name = words.next().expect("a role");
     let mut number = || words.next().and_then(|word| word.parse::<u64>().ok()).expect("a number");
-    let (after, seed) = (number(), number());
-    let path = words.next().expect("a path");
-    if after == READER {
-        read(Path::new(path));
-        return true;
+    let (time, seed) = (number(), number());
+    let path = Path::new(words.next().expect("a path"));
+    match name {
+        "saver" => save(path, time, u32::try_from(seed).expect("a small number")),
+        "reader" => readers::read(path, Duration::from_millis(time)),
+        "once" => readers::read_once(path),
+        _ => {}
     }
-    let spool_after = if after == NEVER { Duration::MAX } else { Duration::from_millis(after) };
-    let wait = Duration::from_mins(1);
-    let options = Options { spool_after, wait, open_late: true, ..Options::default() };
-    let store = Store::open_with(path, options).expect("a store");
-    let mut saver = Saver::new(u32::try_from(seed).expect("a small number"));
-    saver.save(&store, Durability::Immediate);
-    let times = measure(|| drop(saver.save(&store, Durability::Immediate)));
-    store.close().expect("it is closed");
-    tell(&times);
     true
 }
 
-/// Reads what is newest, each time as a command does.
-fn read(path: &Path) {
-    let options = Options { wait: Duration::from_mins(1), ..Options::default() };
-    let times = measure(|| {
-        let store = Store::open_with(path, options.clone()).expect("a store");
-        store.latest(&Query::default()).expect("it is read").expect("one is there");
-        store.close().expect("it is closed");
-    });
+impl Role {
+    /// The name, a time in milliseconds, and a number.
+    fn words(self) -> String {
+        match self {
+            Self::Saver { after, seed } => format!("saver {after} {seed}"),
+            Self::Reader { pause } => format!("reader {} 0", pause.as_millis()),
+            Self::Once => "once 0 0".to_owned(),
+            Self::Nothing => "nothing 0 0".to_owned(),
+        }
+    }
+}
+
+fn save(path: &Path, after: u64, seed: u32) {
+    let spool_after = if after == NEVER { Duration::MAX } else { Duration::from_millis(after) };
+    let options = Options { spool_after, wait: PATIENT, open_late: true, ..Options::default() };
+    let store = Store::open_with(path, options).expect("a store");
+    let mut saver = Saver::new(seed);
+    saver.save(&store, Durability::Immediate);
+    let times = measure(|| time(|| drop(saver.save(&store, Durability::Immediate))));
+    store.close().expect("it is closed");
     tell(&times);
 }
 
-/// Runs `work` again and again once all are ready.
-fn measure(mut work: impl FnMut()) -> Vec<u128> {
+/// Runs `work` again and again once all are ready; it says how long it took.
+fn measure(mut work: impl FnMut() -> Duration) -> Vec<Duration> {
     println!("ready");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a line");
     let start = Instant::now();
     let mut times = Vec::new();
     while start.elapsed() < DURING {
-        let since = Instant::now();
-        work();
-        times.push(since.elapsed().as_micros());
+        times.push(work());
     }
     times
 }
 
-fn tell(times: &[u128]) {
+fn tell(times: &[Duration]) {
     for time in times {
-        println!("{time}");
+        println!("{}", time.as_micros());
     }
 }
 
@@ -87,35 +110,30 @@ pub(crate) fn print() {
     for after in [NEVER, 40, 20, 10, 5, 2, 0] {
         let directory = place::temporary();
         let path = directory.path().join("store.redb");
-        let writers = (0..WRITERS).map(|seed| start(&path, after, seed)).collect();
+        let writers = (0..WRITERS).map(|seed| start(&path, Role::Saver { after, seed })).collect();
         let name = if after == NEVER { "never".to_owned() } else { format!("{after} ms") };
         report(&name, &run(writers));
     }
-    let directory = place::temporary();
-    let path = directory.path().join("store.redb");
-    let writers: Vec<_> = (0..WRITERS).map(|seed| start(&path, 20, seed)).collect();
-    let readers: Vec<_> = (0..READERS).map(|seed| start(&path, READER, seed)).collect();
-    let [saves, reads] = run_all([writers, readers]);
-    report(&format!("20 ms, beside {READERS} readers"), &saves);
-    report("reads of those", &reads);
     for after in [20, 10, 5, 2] {
         let directory = place::temporary();
         let path = directory.path().join("store.redb");
         let holder = stopped(&path);
-        let writers = (0..WRITERS).map(|seed| start(&path, after, seed)).collect();
+        let writers = (0..WRITERS).map(|seed| start(&path, Role::Saver { after, seed })).collect();
         report(&format!("{after} ms, stopped"), &run(writers));
         kill_process(Pid::from_child(&holder), Signal::CONT).expect("it goes on");
         drop(run(vec![holder]));
     }
 }
 
-fn start(path: &Path, after: u64, seed: u32) -> Child {
-    let mut child = Command::new(env::current_exe().expect("this program"))
-        .env(ROLE, format!("{after} {seed} {}", path.display()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+fn command(path: &Path, role: Role) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.env(ROLE, format!("{} {}", role.words(), path.display()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+fn start(path: &Path, role: Role) -> Child {
+    let mut child = command(path, role).spawn().expect("it starts");
     let output = child.stdout.take().expect("a pipe");
     // One byte at a time, since the rest is read later.
     let mut output = BufReader::with_capacity(1, output);
@@ -128,7 +146,7 @@ fn start(path: &Path, after: u64, seed: u32) -> Child {
 /// A process that is stopped while it has the store.
 fn stopped(path: &Path) -> Child {
     loop {
-        let mut holder = start(path, NEVER, 99);
+        let mut holder = start(path, Role::Saver { after: NEVER, seed: 99 });
         kill_process(Pid::from_child(&holder), Signal::STOP).expect("it stops");
         let found = Store::inspect(path, Duration::from_millis(100), &mut |_| {});
         if found.is_ok_and(|found| found.state == StoreState::Held) {
