@@ -186,7 +186,11 @@ impl Scene {
                 continue;
             }
             let before = self.obstacles.load(Ordering::SeqCst);
-            if read(&answered) {
+            let turns = self.turns.load(Ordering::Relaxed);
+            let is_read = read(&answered);
+            let took_turn = self.turns.load(Ordering::Relaxed) > turns;
+            assert!(!took_turn || self.is_in_the_way(before), "a reader took a turn");
+            if is_read {
                 self.reads[at].fetch_add(1, Ordering::Relaxed);
             } else {
                 self.hindered.fetch_add(1, Ordering::Relaxed);
