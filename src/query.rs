@@ -224,7 +224,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn series(&self) -> Result<Vec<Series>> {
         self.read(|snapshot| {
-            let index = snapshot.index()?;
+            let index = snapshot.index();
             let mut found = Vec::new();
             for (name, id) in snapshot.names(NameKind::Series)? {
                 // A name stays for a while after its last checkpoint is gone.
@@ -239,7 +239,7 @@ impl Store {
     /// Whether a series has checkpoints, readable or not.
     pub(crate) fn has_series(&self, series: &Series) -> Result<bool> {
         self.read(|snapshot| match snapshot.name(NameKind::Series, series.as_str())? {
-            Some(id) => Ok(!snapshot.index()?.causes(id)?.is_empty()),
+            Some(id) => Ok(!snapshot.index().causes(id)?.is_empty()),
             None => Ok(false),
         })
     }

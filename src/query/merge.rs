@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
         }
         let mut unions = Vec::with_capacity(sources.names.len());
         for names in &sources.names {
-            unions.push(Union::new(snapshot.index()?, names, sources.causes.as_deref(), span)?);
+            unions.push(Union::new(snapshot.index(), names, sources.causes.as_deref(), span)?);
         }
         Ok(Self::Named(Intersection { unions }))
     }

@@ -10,6 +10,7 @@
 //! makes several transactions, and other calls get their turn in between.
 
 pub(in crate::store) mod apply;
+mod at_once;
 pub(in crate::store) mod daily;
 mod delete;
 pub(in crate::store) mod deleted;

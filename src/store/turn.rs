@@ -40,5 +40,6 @@ pub(in crate::store) mod lock;
 pub(in crate::store) mod open;
 pub(in crate::store) mod pause;
 pub(in crate::store) mod settings;
+pub(in crate::store) mod tables;
 pub(in crate::store) mod view;
 pub(in crate::store) mod wait;

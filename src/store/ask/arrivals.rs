@@ -12,11 +12,10 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::checkpoint::Entry;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_rows, frame_sequence};
 use crate::store::Store;
 use crate::store::engine::fault::In;
-use crate::store::engine::table::FRAMES;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::enter::Patience;
 
@@ -85,11 +84,10 @@ impl Store {
             return Ok(arrivals);
         }
         let at_once = Patience::Until(Instant::now());
-        match self.shared.within(at_once, |open| self.shared.take_in(open)) {
+        // If that fails, they arrive once another process takes them in.
+        match self.shared.glance_within(at_once, |open| self.shared.take_in(open)) {
             Ok(()) => Ok(self.arrived_after(position)?.0),
-            // They will arrive once the process that has the store takes them in.
-            Err(Error::Locked { .. }) => Ok(arrivals),
-            Err(error) => Err(error),
+            Err(_) => Ok(arrivals),
         }
     }
 
@@ -124,8 +122,8 @@ impl Position {
 impl Snapshot<'_> {
     /// The sequence that came last up to one, or zero if there is none.
     fn last_sequence(&self, up_to: u64) -> Result<u64> {
-        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
-        let mut rows = frames.range::<FrameBytes>(..frame_rows(up_to).end).within(self.path)?;
+        let mut rows =
+            self.frames().range::<FrameBytes>(..frame_rows(up_to).end).within(self.path)?;
         let last = rows.next_back().transpose().within(self.path)?;
         Ok(last.map_or(0, |(row, _)| frame_sequence(row.value())))
     }
@@ -154,9 +152,8 @@ impl Snapshot<'_> {
         if after >= last {
             return Ok(sequences);
         }
-        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
         let new = frame_row(after + 1, 0)..frame_rows(last).end;
-        let rows = frames.range::<FrameBytes>(new).within(self.path)?;
+        let rows = self.frames().range::<FrameBytes>(new).within(self.path)?;
         for row in rows {
             sequences.insert(frame_sequence(row.within(self.path)?.0.value()));
             if sequences.len() > ARRIVALS_MAX {

@@ -66,7 +66,7 @@ impl Store {
 impl Snapshot<'_> {
     fn newest_of_file(&self, path: &str, line: Option<u64>, count: usize) -> Result<Vec<Entry>> {
         let is_of_file = |entry: &Entry| is_of_file(entry, path, line);
-        let table = open_if_made(&self.transaction, SOURCES, self.path)?;
+        let table = open_if_made(self.transaction(), SOURCES, self.path)?;
         let Some(table) = table else {
             let span = Span { order: Order::Newest, ..Span::ALL };
             let found = self.entries(span)?.filter(|it| it.as_ref().map_or(true, is_of_file));

@@ -171,7 +171,8 @@ impl Shared {
     }
 }
 
-fn is_forbidden(error: &Error) -> bool {
+/// Whether a user may not write where a turn must.
+pub(in crate::store) fn is_forbidden(error: &Error) -> bool {
     use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(error, Error::Io { source, .. }
         if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))

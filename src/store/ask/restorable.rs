@@ -48,7 +48,7 @@ impl Snapshot<'_> {
 
     /// As [`Snapshot::restorable`], one result each: a damaged one hides no other.
     pub(crate) fn restorable_each(&self) -> Result<Vec<Result<Restorable>>> {
-        let Some(table) = open_if_made(&self.transaction, DELETED, self.path)? else {
+        let Some(table) = open_if_made(self.transaction(), DELETED, self.path)? else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();

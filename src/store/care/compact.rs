@@ -187,6 +187,7 @@ impl Store {
                 return Ok(ControlFlow::Break(()));
             }
             // Each round can free what the next one moves; it reports when nothing is left.
+            open.tables.forget();
             match open.database.compact().within(path) {
                 Ok(true) => {}
                 Ok(false) => break,

@@ -45,7 +45,7 @@ impl Snapshot<'_> {
         if entry.artifact_count == 0 {
             return Ok(Vec::new());
         }
-        match open_if_made(&self.transaction, ARTIFACTS, self.path)? {
+        match open_if_made(self.transaction(), ARTIFACTS, self.path)? {
             Some(table) => artifacts_in(&table, entry, self.path),
             None => Err(lost(entry)),
         }
@@ -59,7 +59,7 @@ impl Snapshot<'_> {
         entry: &Entry,
         path: &str,
     ) -> Result<Option<Artifact>> {
-        let Some(table) = open_if_made(&self.transaction, ARTIFACTS, self.path)? else {
+        let Some(table) = open_if_made(self.transaction(), ARTIFACTS, self.path)? else {
             return if entry.artifact_count == 0 { Ok(None) } else { Err(lost(entry)) };
         };
         let (mut from, mut to) = (0, u16::try_from(entry.artifact_count).unwrap_or(u16::MAX));
@@ -109,7 +109,7 @@ impl Snapshot<'_> {
             return Err(Error::Limit { what: format!("length in bytes of {}", place()), limit });
         }
         let missing = || Error::corrupt(place(), "its content is missing");
-        let table = open_if_made(&self.transaction, BLOBS, self.path)?.ok_or_else(missing)?;
+        let table = open_if_made(self.transaction(), BLOBS, self.path)?.ok_or_else(missing)?;
         let bytes = stored(&table, &hash, self.path)?.ok_or_else(missing)?;
         let content = unpack(&self.open.frames, &bytes, (&hash, artifact.bytes))
             .map_err(|flaw| self.open.flawed(place(), flaw))?;
@@ -122,7 +122,7 @@ impl Snapshot<'_> {
 
     /// Length of all contents as stored.
     pub(in crate::store) fn blob_bytes(&self) -> Result<u64> {
-        let table = open_if_made(&self.transaction, BLOBS, self.path)?;
+        let table = open_if_made(self.transaction(), BLOBS, self.path)?;
         table.map_or(Ok(0), |table| stored_bytes(&table, self.path))
     }
 
@@ -132,7 +132,7 @@ impl Snapshot<'_> {
         captured: impl Iterator<Item = &'b Captured>,
     ) -> Result<HashSet<Hash>> {
         let mut whole = HashSet::new();
-        let Some(table) = open_if_made(&self.transaction, BLOBS, self.path)? else {
+        let Some(table) = open_if_made(self.transaction(), BLOBS, self.path)? else {
             return Ok(whole);
         };
         for Captured { artifact, content, .. } in captured {

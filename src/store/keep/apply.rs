@@ -15,13 +15,16 @@ use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 use crate::store::Store;
+use crate::store::ask::reading::is_forbidden;
 use crate::store::engine::fault::In;
 use crate::store::engine::full::{after, lacks_room};
-use crate::store::keep::deleted::{AT_ONCE_IF_FULL, Deleted, Removal};
+use crate::store::keep::at_once::AtOnce;
+use crate::store::keep::deleted::{Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::transaction::writer::Writer;
+use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 
 // Bounds the length of one transaction: others can save between two of them.
@@ -39,10 +42,18 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn inventory(&self, series: Option<&Series>) -> Result<Vec<Entry>> {
-        self.read(|snapshot| match series {
-            Some(series) => snapshot.of_series(series),
-            None => snapshot.entries(Span::ALL)?.collect(),
-        })
+        let all = |open: &Open| {
+            let snapshot = Snapshot::take(open, self.path())?;
+            match series {
+                Some(series) => snapshot.of_series(series),
+                None => snapshot.entries(Span::ALL)?.collect(),
+            }
+        };
+        // A plan is compared by sequences, which saves of the spool only have after a turn.
+        match self.shared.read_in_turn(all) {
+            Err(error) if is_forbidden(&error) => self.shared.read(all),
+            entries => entries,
+        }
     }
 
     /// Removes what a plan removes; it can be restored for some time, as after a delete.
@@ -112,13 +123,13 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
-        let (mut done, mut at_once, mut is_full) = (0, REMOVED_AT_ONCE, false);
+        let (mut done, mut at_once) = (0, AtOnce::new(REMOVED_AT_ONCE));
         while done < planned.len() {
             if watch(Step::of(Stage::Prune, done, planned.len())).is_break() {
                 return Ok(total);
             }
             let (gone, left) = planned.split_at(done);
-            let part = &left[..left.len().min(at_once)];
+            let part = &left[..left.len().min(at_once.many)];
             let remove = |writer: &mut Writer<'_>| {
                 // Checking takes as long as planning, so it is done only after another write.
                 let is_checked = checked == Some(writer.version());
@@ -136,16 +147,13 @@ impl Store {
                 Ok((deleted, number, writer.version().next()))
             };
             let (deleted, number, version) = match self.shared.write(remove) {
-                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => {
-                    is_full = true;
+                Err(error) if lacks_room(&error) && at_once.can_retry(&self.shared.turn) => {
                     continue;
                 }
                 removed => removed
                     .map_err(|error| after(error, total.checkpoints, planned.len(), "pruned"))?,
             };
-            if is_full {
-                at_once = AT_ONCE_IF_FULL;
-            }
+            at_once.has_freed = false;
             checked = Some(version);
             done += part.len();
             total.checkpoints += deleted.checkpoints;
@@ -155,7 +163,7 @@ impl Store {
             give_way();
         }
         // What the plan names is durably gone. Purging more takes room, which a full disk lacks.
-        if !is_full {
+        if at_once.many == REMOVED_AT_ONCE {
             match self.shared.write(|writer| writer.purge_expired(now)) {
                 Err(error) if lacks_room(&error) && !planned.is_empty() => {}
                 purged => purged?,
@@ -170,7 +178,7 @@ impl Snapshot<'_> {
         let Some(name) = self.name(NameKind::Series, series.as_str())? else {
             return Ok(Vec::new());
         };
-        let index = self.index()?;
+        let index = self.index();
         let mut entries = Vec::new();
         for cause in index.causes(name)? {
             for key in index.keys((name, cause), Span::ALL)? {

@@ -8,7 +8,8 @@ use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::engine::full::{after, lacks_room};
-use crate::store::keep::deleted::{AT_ONCE_IF_FULL, Deleted, Removal};
+use crate::store::keep::at_once::{AT_ONCE_IF_FULL, AtOnce};
+use crate::store::keep::deleted::{Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
 use crate::store::transaction::lookup::not_found;
@@ -33,25 +34,13 @@ impl Store {
         }
     }
 
-    /// Frees disk space for the next try of a transaction, which removes fewer checkpoints; false
-    /// if it removes one already.
-    pub(in crate::store) fn make_smaller(&self, at_once: &mut usize) -> bool {
-        let fewer = if *at_once > AT_ONCE_IF_FULL { AT_ONCE_IF_FULL } else { 1 };
-        let is_fewer = fewer < *at_once;
-        if is_fewer {
-            self.shared.turn.free_space();
-            *at_once = fewer;
-        }
-        is_fewer
-    }
-
     /// Deletes a few checkpoints at a time, as one operation of the log. What each part frees is
     /// there for the next. What expired meanwhile stays: purging it takes room.
     fn delete_in_parts(&self, ids: &[&Id], removal: Removal, now: Timestamp) -> Result<Deleted> {
         let mut total = Deleted::default();
-        let (mut left, mut at_once) = (ids, AT_ONCE_IF_FULL);
+        let (mut left, mut at_once) = (ids, AtOnce::new(AT_ONCE_IF_FULL));
         while !left.is_empty() {
-            let (part, rest) = left.split_at(left.len().min(at_once));
+            let (part, rest) = left.split_at(left.len().min(at_once.many));
             let delete = |writer: &mut Writer<'_>| {
                 if left.len() == ids.len() {
                     writer.find_each(ids)?;
@@ -62,11 +51,14 @@ impl Store {
                 writer.delete_logged(&entries, removal, (now, total.operation))
             };
             let deleted = match self.shared.write(delete) {
-                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => continue,
+                Err(error) if lacks_room(&error) && at_once.can_retry(&self.shared.turn) => {
+                    continue;
+                }
                 deleted => deleted
                     .map_err(|error| after(error, total.checkpoints, ids.len(), "deleted"))?,
             };
-            (left, at_once) = (rest, at_once.max(AT_ONCE_IF_FULL));
+            left = rest;
+            at_once.has_freed = false;
             total.checkpoints += deleted.checkpoints;
             total.stored_bytes += deleted.stored_bytes;
             total.operation = total.operation.or(deleted.operation);

@@ -24,6 +24,7 @@ use crate::store::ask::restorable::{Restorable, restorable};
 use crate::store::engine::fault::In;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::table::{DELETED, open_if_made};
+use crate::store::keep::at_once::AtOnce;
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
 use crate::store::transaction::lookup::not_found;
@@ -34,9 +35,6 @@ use crate::sync::lock;
 
 // Bounds the length of one transaction.
 const PURGED_AT_ONCE: usize = 4096;
-// Some seven pages each, which the reserve has room for; what they free is there for the next. A
-// part that fails leaves blocks behind the end of the file, so the first try has to succeed.
-pub(in crate::store) const AT_ONCE_IF_FULL: usize = 4;
 
 /// What [`Store::delete`] removed.
 ///
@@ -130,7 +128,7 @@ impl Store {
         purged: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let (mut operation, mut at_once, mut is_full) = (None, PURGED_AT_ONCE, false);
+        let (mut operation, mut at_once) = (None, AtOnce::new(PURGED_AT_ONCE));
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
@@ -138,21 +136,18 @@ impl Store {
                 return Ok(ControlFlow::Break(()));
             }
             let mut noted = operation;
-            let purge = |writer: &mut Writer<'_>| writer.purge((None, at_once), now, &mut noted);
+            let purge =
+                |writer: &mut Writer<'_>| writer.purge((None, at_once.many), now, &mut noted);
             let count = match self.shared.write(purge) {
-                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => {
-                    is_full = true;
+                Err(error) if lacks_room(&error) && at_once.can_retry(&self.shared.turn) => {
                     continue;
                 }
                 count => count?,
             };
-            let is_last = count < at_once;
-            if is_full {
-                at_once = AT_ONCE_IF_FULL;
-            }
+            at_once.has_freed = false;
             operation = noted;
             *purged += count as u64;
-            if is_last {
+            if count < at_once.many {
                 return Ok(ControlFlow::Continue(()));
             }
             give_way();
@@ -307,7 +302,7 @@ impl Writer<'_> {
 }
 
 fn count_deleted(snapshot: &Snapshot<'_>) -> Result<u64> {
-    match open_if_made(&snapshot.transaction, DELETED, snapshot.path)? {
+    match open_if_made(snapshot.transaction(), DELETED, snapshot.path)? {
         Some(table) => table.len().within(snapshot.path),
         None => Ok(0),
     }

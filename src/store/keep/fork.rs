@@ -87,7 +87,7 @@ impl Store {
 impl Snapshot<'_> {
     /// The checkpoints of other series that were forked from one of these.
     pub(in crate::store) fn forks(&self, entries: &[Entry]) -> Result<Vec<Entry>> {
-        let Some(table) = open_if_made(&self.transaction, CHILDREN, self.path)? else {
+        let Some(table) = open_if_made(self.transaction(), CHILDREN, self.path)? else {
             return Ok(Vec::new());
         };
         let mut forks = Vec::new();

@@ -62,6 +62,8 @@ impl Shared {
         patience: Patience,
         work: impl FnOnce(&Open) -> Result<T>,
     ) -> Result<T> {
+        // Its memory would serve no read for a while.
+        self.views.forget();
         let result = self.turn.within(patience, work);
         self.tend();
         result

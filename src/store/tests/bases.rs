@@ -103,7 +103,7 @@ fn an_index_row_that_leads_astray_does_not_lead_savers() {
     let lead_astray = |open: &Open| {
         let snapshot = Snapshot::take(open, store.path())?;
         let name = snapshot.name(NameKind::Series, first[0].series.as_str())?.unwrap();
-        let cause = snapshot.index()?.causes(name)?[0];
+        let cause = snapshot.index().causes(name)?[0];
         let transaction = open.database.begin_write().unwrap();
         let mut index = transaction.open_table(INDEX).unwrap();
         index.remove(index_row(name, cause, RecordKey::of(&first[0]))).unwrap();

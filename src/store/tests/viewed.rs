@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{about, state};
-use crate::checkpoint::{Id, NewEntry, Trigger};
+use crate::checkpoint::{Entry, Id, NewEntry, Trigger};
 use crate::error::{Error, Result};
+use crate::key::Span;
 use crate::retention::Policy;
 use crate::store::engine::location;
 use crate::store::{Hold, Options, Settings, Store};
@@ -101,7 +102,7 @@ impl Killed {
 }
 
 fn list(store: &Store) -> Result<Vec<Id>> {
-    let entries = store.inventory(None)?;
+    let entries: Vec<Entry> = store.read(|snapshot| snapshot.entries(Span::ALL)?.collect())?;
     let mut entries: Vec<_> = entries.into_iter().map(|entry| (entry.sequence, entry.id)).collect();
     entries.sort_unstable();
     Ok(entries.into_iter().map(|(_, id)| id).collect())

@@ -22,8 +22,8 @@ impl Snapshot<'_> {
         raw_bytes: usize,
         sequence: u64,
     ) -> Result<Option<Arc<Vec<u8>>>> {
-        let frames = self.frames()?;
-        let unpacker = self.unpacker(&frames);
+        let frames = self.frames();
+        let unpacker = self.unpacker(frames);
         let head = unpacker.head(sequence)?;
         let place = || format!("frame {sequence}");
         let found = FoundFrame::parse(&head).map_err(|reason| Error::corrupt(place(), reason))?;
@@ -36,11 +36,11 @@ impl Snapshot<'_> {
 
     #[cfg(test)]
     pub(in crate::store) fn frame_bytes(&self, sequence: u64) -> Result<usize> {
-        Ok(self.unpacker(&self.frames()?).bytes(sequence)?.len())
+        Ok(self.unpacker(self.frames()).bytes(sequence)?.len())
     }
 
     pub(in crate::store) fn has_frame(&self, sequence: u64) -> Result<bool> {
-        Ok(self.frames()?.get(frame_row(sequence, 0)).within(self.path)?.is_some())
+        Ok(self.frames().get(frame_row(sequence, 0)).within(self.path)?.is_some())
     }
 
     /// The steps to the newest checkpoint of a series, if there is one.
@@ -48,9 +48,9 @@ impl Snapshot<'_> {
         let Some(newest) = self.newest(series)? else {
             return Ok(None);
         };
-        let frames = self.frames()?;
-        let unpacker = self.unpacker(&frames);
-        let mut sequence = self.last_dependent(&frames, newest)?;
+        let frames = self.frames();
+        let unpacker = self.unpacker(frames);
+        let mut sequence = self.last_dependent(frames, newest)?;
         let mut steps = Vec::new();
         loop {
             let bytes = unpacker.head(sequence)?;
@@ -74,7 +74,7 @@ impl Snapshot<'_> {
         let Some(name) = self.name(NameKind::Series, series.as_str())? else {
             return Ok(None);
         };
-        let index = self.index()?;
+        let index = self.index();
         let mut newest: Option<RecordKey> = None;
         for cause in index.causes(name)? {
             let span = Span { order: Order::Newest, ..Span::ALL };

@@ -1,18 +1,20 @@
 //! The index: which checkpoints have which name, in their order.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use redb::{ReadOnlyTable, ReadableTable};
+use redb::ReadableTable;
 
 use crate::error::{Error, Result};
 use crate::key::{
     IndexBytes, NameId, Order, RecordKey, Span, index_row, indexed_cause, indexed_key,
 };
 use crate::store::engine::fault::{In, OUT_OF_ORDER};
+use crate::store::turn::tables::ReadTables;
 
 /// Which checkpoints have which name, cause by cause.
 pub(crate) struct Index<'a> {
-    pub(super) table: ReadOnlyTable<IndexBytes, ()>,
+    pub(super) tables: Arc<ReadTables>,
     pub(super) path: &'a Path,
 }
 
@@ -21,7 +23,7 @@ impl<'a> Index<'a> {
     ///
     /// Looks up one row for each of them, however many checkpoints there are.
     pub(crate) fn causes(&self, name: NameId) -> Result<Vec<NameId>> {
-        causes(&self.table, name, self.path)
+        causes(&self.tables.index, name, self.path)
     }
 
     /// Keys within a span of checkpoints that have the name and the cause.
@@ -31,7 +33,7 @@ impl<'a> Index<'a> {
         span: Span,
     ) -> Result<impl Iterator<Item = Result<RecordKey>> + use<'a>> {
         let rows = index_row(name, cause, span.from)..index_row(name, cause, span.to);
-        let rows = self.table.range(rows).within(self.path)?;
+        let rows = self.tables.index.range(rows).within(self.path)?;
         let path = self.path;
         let rows = Directed { rows, order: span.order };
         Ok(rows.map(move |row| Ok(indexed_key(row.within(path)?.0.value()))))

@@ -3,48 +3,46 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{
-    ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata as _,
-};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, ReadableTableMetadata as _};
 
 use crate::checkpoint::{Checkpoint, Entry, Id};
 use crate::codec::NameKind;
 use crate::error::Result;
-use crate::key::{FrameBytes, NameId, RecordBytes, RecordKey, Span};
+use crate::key::{FrameBytes, NameId, RecordKey, Span};
 use crate::store::chain::unpack::Unpacker;
 use crate::store::engine::fault::In;
 use crate::store::engine::names;
-use crate::store::engine::table::{FRAMES, IDS, INDEX, NAMES, RECORDS};
 use crate::store::transaction::index::{Directed, Index};
 use crate::store::transaction::lookup::{Lookup, id_times, lost};
 use crate::store::turn::open::Open;
+use crate::store::turn::tables::ReadTables;
 use crate::sync::read;
 
 /// A consistent view of the store, for as long as it lives.
 pub(crate) struct Snapshot<'a> {
     pub(in crate::store) open: &'a Open,
     pub(in crate::store) path: &'a Path,
-    pub(in crate::store) transaction: ReadTransaction,
-    records: ReadOnlyTable<RecordBytes, &'static [u8]>,
-    names: ReadOnlyTable<&'static [u8], &'static [u8]>,
+    tables: Arc<ReadTables>,
 }
 
 impl<'a> Snapshot<'a> {
     pub(in crate::store) fn take(open: &'a Open, path: &'a Path) -> Result<Self> {
-        let transaction = open.database.begin_read().within(path)?;
-        let records = transaction.open_table(RECORDS).within(path)?;
-        let names = transaction.open_table(NAMES).within(path)?;
-        Ok(Self { open, path, transaction, records, names })
+        Ok(Self { open, path, tables: open.tables(path)? })
+    }
+
+    /// For tables that few reads need.
+    pub(in crate::store) fn transaction(&self) -> &ReadTransaction {
+        &self.tables.transaction
     }
 
     /// The number of a name, or `None` if no checkpoint ever had it.
     pub(crate) fn name(&self, kind: NameKind, name: &str) -> Result<Option<NameId>> {
-        self.open.names.find(&self.names, &(kind, Arc::from(name)), self.path)
+        self.open.names.find(&self.tables.names, &(kind, Arc::from(name)), self.path)
     }
 
     /// All names of a kind, with their numbers.
     pub(crate) fn names(&self, kind: NameKind) -> Result<Vec<(String, NameId)>> {
-        names::of_kind(&self.names, kind, self.path)
+        names::of_kind(&self.tables.names, kind, self.path)
     }
 
     /// The longest lag of a date behind the order, in microseconds.
@@ -54,19 +52,19 @@ impl<'a> Snapshot<'a> {
 
     /// How many entries there are.
     pub(in crate::store) fn count(&self) -> Result<u64> {
-        self.records.len().within(self.path)
+        self.tables.records.len().within(self.path)
     }
 
     /// The entry at `key`, or `None` if there is none.
     pub(crate) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
-        let row = self.records.get(key.to_bytes()).within(self.path)?;
+        let row = self.tables.records.get(key.to_bytes()).within(self.path)?;
         row.map(|row| self.decode(key, row.value())).transpose()
     }
 
     /// The entries of a span.
     pub(crate) fn entries(&self, span: Span) -> Result<impl Iterator<Item = Result<Entry>>> {
         let Span { from, to, order } = span;
-        let rows = self.records.range(from.to_bytes()..to.to_bytes()).within(self.path)?;
+        let rows = self.tables.records.range(from.to_bytes()..to.to_bytes()).within(self.path)?;
         let mut rows = Directed { rows, order };
         Ok(std::iter::from_fn(move || {
             let row = rows.next()?.within(self.path);
@@ -80,27 +78,24 @@ impl<'a> Snapshot<'a> {
     pub(in crate::store) fn keys(
         &self,
     ) -> Result<impl DoubleEndedIterator<Item = Result<RecordKey>>> {
-        let rows = self.records.iter().within(self.path)?;
+        let rows = self.tables.records.iter().within(self.path)?;
         Ok(rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value()))))
     }
 
     /// The keys of checkpoints that have names.
-    pub(crate) fn index(&self) -> Result<Index<'a>> {
-        Ok(Index { table: self.transaction.open_table(INDEX).within(self.path)?, path: self.path })
+    pub(crate) fn index(&self) -> Index<'a> {
+        Index { tables: self.tables.clone(), path: self.path }
     }
 
     /// The entry of a checkpoint, or `None` if there is none.
     pub(crate) fn find(&self, id: &Id) -> Result<Option<Entry>> {
-        let ids = self.transaction.open_table(IDS).within(self.path)?;
-        let lookup = Lookup { known: &self.open.names, path: self.path, names: &self.names };
-        lookup.find(&ids, &self.records, id)
+        self.lookup().find(&self.tables.ids, &self.tables.records, id)
     }
 
     /// Ids that start with `prefix`, at most `limit`.
     pub(crate) fn starting_with(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>> {
-        let ids = self.transaction.open_table(IDS).within(self.path)?;
         let mut found = Vec::new();
-        for row in ids.range(prefix..).within(self.path)?.take(limit) {
+        for row in self.tables.ids.range(prefix..).within(self.path)?.take(limit) {
             let (id, key) = row.within(self.path)?;
             if !id.value().starts_with(prefix) {
                 break;
@@ -125,13 +120,16 @@ impl<'a> Snapshot<'a> {
 
     /// The checkpoint with this entry.
     pub(crate) fn load(&self, entry: Entry) -> Result<Checkpoint> {
-        let frames = self.frames()?;
-        let raw = self.unpacker(&frames).raw(&entry)?;
+        let raw = self.unpacker(self.frames()).raw(&entry)?;
         Ok(Checkpoint { entry, raw })
     }
 
-    pub(super) fn frames(&self) -> Result<ReadOnlyTable<FrameBytes, &'static [u8]>> {
-        self.transaction.open_table(FRAMES).within(self.path)
+    pub(in crate::store) fn frames(&self) -> &ReadOnlyTable<FrameBytes, &'static [u8]> {
+        &self.tables.frames
+    }
+
+    fn lookup(&self) -> Lookup<'_, ReadOnlyTable<&'static [u8], &'static [u8]>> {
+        Lookup { known: &self.open.names, path: self.path, names: &self.tables.names }
     }
 
     pub(super) fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
@@ -140,6 +138,6 @@ impl<'a> Snapshot<'a> {
     }
 
     pub(in crate::store) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
-        Lookup { known: &self.open.names, path: self.path, names: &self.names }.decode(key, bytes)
+        self.lookup().decode(key, bytes)
     }
 }

@@ -46,6 +46,7 @@ pub(in crate::store) fn transact<T>(
     durability: Durability,
     work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
 ) -> Result<T> {
+    open.tables.forget();
     let mut next_name = lock(&open.next_name);
     let pending = lock(&open.intake).take();
     // What is in memory is never synced, and readers wait for it.
@@ -65,7 +66,8 @@ pub(in crate::store) fn transact<T>(
             *next_name = next;
             open.has_sources.store(has_sources, Ordering::Relaxed);
             *write(&open.lag_max) = lag_max;
-            open.commits.fetch_add(1, Ordering::Relaxed);
+            open.commits.fetch_add(1, Ordering::Release);
+            open.tables.forget();
             if !removed.is_empty() {
                 open.bases.forget(&removed);
             }

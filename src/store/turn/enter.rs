@@ -167,6 +167,7 @@ impl Turn {
         let mut open = self.make_ready(write(&self.open), asked, Instant::now())?;
         let open = open.as_mut().expect("make_ready returns an open file");
         let result = without_panics(self.path(), || work(open));
+        open.tables.forget();
         self.after(&result);
         result
     }

@@ -24,6 +24,7 @@ use crate::store::options::{Options, SetAside};
 use crate::store::turn::file::Refusal;
 use crate::store::turn::found::StoreFacts;
 use crate::store::turn::settings::{self, OnSave, Settings};
+use crate::store::turn::tables::{KeptTables, ReadTables};
 use crate::sync::{lock, read};
 
 /// What a call does with the file.
@@ -39,6 +40,8 @@ pub(in crate::store) type Settle = fn(&Open, &Path, Timestamp) -> Result<()>;
 
 /// The file while this process has it.
 pub(in crate::store) struct Open {
+    /// Dropped first: the engine keeps the file while anything reads it.
+    pub(in crate::store) tables: KeptTables,
     pub(in crate::store) database: Database,
     /// The identity of this store, not of one that may replace it.
     pub(in crate::store) identity: u64,
@@ -88,6 +91,11 @@ pub(in crate::store) struct Open {
 }
 
 impl Open {
+    /// The tables as the last commit left them.
+    pub(in crate::store) fn tables(&self, path: &Path) -> Result<Arc<ReadTables>> {
+        self.tables.get((&self.database, &self.commits), path)
+    }
+
     /// The highest sequence that a checkpoint here can have for good.
     pub(in crate::store) fn last_final(&self) -> u64 {
         self.provisional_from.load(Ordering::Acquire).saturating_sub(1).min(SEQUENCE_MAX)
@@ -161,6 +169,7 @@ impl Open {
         let journal = Journal::detached(place.disk.clone(), path, identity);
         let open = Self::with(opened, frames, (left.placed, journal), place, options);
         let open = Self { memory: Some(overlay), ..open };
+        open.provisional_from.store(lock(&open.intake).next_sequence(), Ordering::Release);
         open.take_in_journal(&place.path, options, settle)?;
         Ok(open)
     }
@@ -198,6 +207,7 @@ impl Open {
         } = found;
         let settings = settings::load(&database, &place.path);
         Self {
+            tables: KeptTables::default(),
             database,
             identity,
             file,

@@ -92,6 +92,8 @@ impl View {
         let Some(mut followed) = journal.take() else { return Ok(false) };
         let left = followed.news()?;
         if !left.is_empty() {
+            // Another thread may prune this view, and a base with it.
+            let _journal = lock(&self.open_file().journal);
             if !without_panics(&self.place.path, || self.has_bases(&left))? {
                 return Ok(false);
             }

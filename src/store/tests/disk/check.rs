@@ -35,7 +35,7 @@ pub(super) struct Reader {
 impl Reader {
     /// The settled result of [`read_all`]; read anew if `is_thorough`.
     pub(super) fn read(&mut self, store: &Store, is_thorough: bool) -> Result<Arc<Model>> {
-        let content = store.read(|snapshot| digest_all(&snapshot.transaction))?;
+        let content = store.read(|snapshot| digest_all(snapshot.transaction()))?;
         let content = sum(content, format!("{:?}", store.key()?).as_bytes());
         if let Some(model) = self.known.get(&content).filter(|_| !is_thorough) {
             return Ok(model.clone());
@@ -50,7 +50,7 @@ impl Reader {
         let (content, model) = store.read(|snapshot| {
             let is_pruned = snapshot.open.settings().is_some_and(|it| it.prune_on_save);
             let facts = (is_pruned, snapshot.open.key());
-            let content = digest_all(&snapshot.transaction)?;
+            let content = digest_all(snapshot.transaction())?;
             let content = sum(content, format!("{:?}", facts.1).as_bytes());
             match self.known.get(&content).filter(|_| !is_thorough) {
                 Some(model) => Ok((content, model.clone())),
@@ -129,7 +129,7 @@ fn read_snapshot(
 
 /// Every frame and every captured content as it is stored, with its key.
 pub(super) fn stored(snapshot: &Snapshot<'_>) -> Result<Vec<(Option<KeyId>, Vec<u8>)>> {
-    let it = &snapshot.transaction;
+    let it = snapshot.transaction();
     let mut stored: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     let frames = rows(it, FRAMES, |key, value| (key, value.to_vec()))?;
     for (key, value) in frames.into_iter().filter(|(key, _)| !key.ends_with(&[0xff, 0xff])) {
@@ -202,7 +202,7 @@ fn check_index(snapshot: &Snapshot<'_>, entries: &[Entry]) -> Result<()> {
         let found = snapshot.find(&entry.id)?;
         same("the entry that an id leads to", &found.as_ref(), &Some(entry))?;
     }
-    let it = &snapshot.transaction;
+    let it = snapshot.transaction();
     same("index", &rows(it, INDEX, |key, ()| key)?, &index)?;
     same("ids", &rows(it, IDS, |id, key| (id.to_owned(), key))?, &ids)?;
     same("children", &rows(it, CHILDREN, |(id, key), ()| (id.to_owned(), key))?, &children)?;
@@ -226,7 +226,7 @@ fn check_frames(snapshot: &Snapshot<'_>, entries: &[Entry], deleted: &[Entry]) -
     let mut dependents = BTreeSet::new();
     let times = entries.iter().chain(deleted).map(|entry| (entry.sequence, entry.order().0));
     let times: BTreeMap<u64, _> = times.collect();
-    for (key, value) in rows(&snapshot.transaction, FRAMES, |key, value| (key, value.to_vec()))? {
+    for (key, value) in rows(snapshot.transaction(), FRAMES, |key, value| (key, value.to_vec()))? {
         let sequence = frame_sequence(key);
         if key.ends_with(&[0xff, 0xff]) {
             let found = decode_dependents(sequence, &value);
@@ -248,7 +248,7 @@ fn check_frames(snapshot: &Snapshot<'_>, entries: &[Entry], deleted: &[Entry]) -
     for entry in entries {
         same("stored_bytes", &entry.stored_bytes, &(frames[&entry.sequence].len() as u64))?;
     }
-    let rows = rows(&snapshot.transaction, DELETED, |key, _| deleted_at(key).1)?;
+    let rows = rows(snapshot.transaction(), DELETED, |key, _| deleted_at(key).1)?;
     same("deleted", &rows, &deleted.iter().map(RecordKey::of).collect())
 }
 
@@ -268,7 +268,7 @@ fn check_contents<'a>(
         }
         counts.insert(entry.sequence, entry.artifact_count);
     }
-    let it = &snapshot.transaction;
+    let it = snapshot.transaction();
     let mut found = BTreeMap::new();
     for (key, value) in rows(it, HOLDERS, |key, value| (key, value.to_vec()))? {
         let held = decode_holders(&key, &value);

@@ -12,6 +12,9 @@ use crate::store::turn::lock::{HeldStore, SIGNED};
 use crate::store::turn::open::Open;
 use crate::sync::{lock, write};
 
+// The page of the header.
+const HEADER_BYTES: usize = 4096;
+
 impl Turn {
     /// The identity of the store, if known.
     pub(in crate::store) fn identity(&self) -> Option<u64> {
@@ -92,7 +95,19 @@ impl Turn {
             return Ok(false);
         };
         let file = disk.open_to_write(path).at(path)?;
-        let is_freed = file.free(&unused).and_then(|is_freed| file.sync().map(|()| is_freed));
+        if file.id().at(path)? != alone.id().at(path)? {
+            return Ok(false);
+        }
+        let free = || {
+            // After a failed sync the header on disk may name the commit before, and the kernel
+            // writes it only if it changes.
+            let mut header = [0; HEADER_BYTES];
+            file.read_at(&mut header, 0)?;
+            file.write_at(&header, 0).and_then(|()| file.sync())?;
+            let is_freed = file.free(&unused)?;
+            file.sync().map(|()| is_freed)
+        };
+        let is_freed = free();
         drop(alone);
         Ok(is_freed.at(path)?)
     }
