@@ -1,6 +1,6 @@
 //! Queries: filters, the rows that answer them, and pages of entries.
 //!
-//! Never reads a document, and holds the store only while it reads one page.
+//! Never reads a document, and holds a snapshot only while it reads one page.
 
 mod cursor;
 mod entries;

@@ -6,7 +6,8 @@
 //! record keys are searched from the newest on. Only a checkpoint dated long ago makes that long.
 //!
 //! A save in the spool has no final sequence before a process takes it in, so it arrives only then.
-//! If nothing else is new and the store is free, this call takes it in: its process may be gone.
+//! If nothing else is new and the store is free, this call takes it in: the process that saved it
+//! may be gone.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

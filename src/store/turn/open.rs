@@ -85,8 +85,8 @@ pub(in crate::store) struct Open {
     pub(in crate::store) since: Instant,
     /// The overlay, if the file is open in memory; then only readers may use it.
     pub(in crate::store) memory: Option<Overlay>,
-    /// From this sequence on, checkpoints get other ones when they are taken in: a view gave these
-    /// to saves of the spool.
+    /// Sequences from here on are provisional: a view gave them to saves of the spool, which get
+    /// other ones when they are taken in.
     pub(in crate::store) provisional_from: AtomicU64,
 }
 
