@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use super::chance::Chance;
-use super::simulated::SimulatedDisk;
+use super::power::Durable;
+use super::simulated::{Call, Fault, Manner, SimulatedDisk};
 use super::workload::{LOCK, STORE, later, open};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::retention::{Policy, plan};
@@ -63,6 +64,34 @@ fn remove_the_rest(disk: &SimulatedDisk, one: &Id) {
     store.compact().unwrap();
     assert_eq!(store.count().unwrap(), 5);
     store.close().unwrap();
+}
+
+/// A sync may fail because the disk is full, too. Then the disk names the commit before, and its
+/// pages must not be given back by what the kernel says of the header.
+#[test]
+fn after_a_failed_sync_and_a_power_cut_nothing_is_missing() {
+    for number in 0..8 {
+        let (disk, ids) = closed(120);
+        let chosen: Vec<Id> = ids.iter().step_by(3).cloned().collect();
+        let store = open(&disk, &later(), &[]).unwrap();
+        let number = disk.calls(Call::Sync) + number;
+        disk.fail(Fault { call: Call::Sync, number, manner: Manner::NoSpace });
+        let before = disk.changes().len();
+        let _ = store.delete_now(&chosen);
+        let mut chance = Chance::new(&[number as u64]);
+        let mut durable = Durable::default();
+        for (cut, change) in disk.changes().iter().enumerate() {
+            durable.pass(change, &mut chance);
+            if cut < before || !chance.happens(20) {
+                continue;
+            }
+            let left = SimulatedDisk::with(durable.cut(&mut chance));
+            let store = open(&left, &later(), &[]).unwrap();
+            for id in ids.iter().filter(|id| !chosen.contains(id)) {
+                store.get(id).unwrap();
+            }
+        }
+    }
 }
 
 /// Whatever is given back, the store stays as it was.
