@@ -62,7 +62,8 @@ pub(crate) use spooled::{
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{
-    NameKind, cause, decode_entry, decode_id, derived_tail, encode_entry, parse_cause,
+    NameKind, cause, decode_entry, decode_id, derived_tail, encode_entry, may_have_tail,
+    parse_cause,
 };
 
 // Every stack frame of the decoder is small; a deeper limit would still fit a 2 MiB stack.

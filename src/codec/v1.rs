@@ -140,6 +140,13 @@ pub(crate) fn decode_id(key: RecordKey, bytes: &[u8]) -> Result<Id, &'static str
     read_id(&mut reader, mask & TEXT_ID != 0, key.time).map_err(|_| MALFORMED)
 }
 
+/// Whether a record, which is not checked, may have an id with this tail.
+pub(crate) fn may_have_tail(bytes: &[u8], tail: &[u8; 10]) -> bool {
+    let mut reader = Reader::new(bytes);
+    let Ok(mask) = read_mask(&mut reader) else { return true };
+    mask & TEXT_ID != 0 || reader.take_bytes(10).map_or(true, |found| found == tail)
+}
+
 const MALFORMED: &str = "record is malformed";
 
 fn checked(key: RecordKey, bytes: &[u8]) -> Result<Reader<'_>, &'static str> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use redb::ReadableTable;
 
 use crate::checkpoint::{Entry, Id, Timestamp};
-use crate::codec::{NameKind, decode_entry, decode_id};
+use crate::codec::{NameKind, decode_entry, decode_id, may_have_tail};
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordBytes, RecordKey, Span};
 use crate::store::engine::fault::In;
@@ -56,17 +56,23 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
             let entry = self.decode(key, row.value())?;
             return if entry.id == *id { Ok(Some(entry)) } else { Err(lost(id.as_str())) };
         }
-        let Some((from, to)) = id.parts().and_then(|_| id_times(id.as_str())) else {
+        let Some(((_, tail), (from, to))) = id.parts().zip(id_times(id.as_str())) else {
             return Ok(None);
         };
         let Span { from, to, .. } = Span::of_times(from, to);
-        for row in records.range(from.to_bytes()..to.to_bytes()).within(self.path)? {
-            let (key, value) = row.within(self.path)?;
-            let key = RecordKey::from_bytes(key.value());
-            let found = decode_id(key, value.value());
-            // Many may have been saved within one millisecond.
-            if found.map_err(|reason| Error::corrupt(key.to_string(), reason))? == *id {
-                return self.decode(key, value.value()).map(Some);
+        // Many may have been saved within one millisecond, so most are passed over unchecked. If
+        // none of the others is it, it may be one that is damaged.
+        for is_unchecked in [true, false] {
+            for row in records.range(from.to_bytes()..to.to_bytes()).within(self.path)? {
+                let (key, value) = row.within(self.path)?;
+                if is_unchecked && !may_have_tail(value.value(), &tail) {
+                    continue;
+                }
+                let key = RecordKey::from_bytes(key.value());
+                let found = decode_id(key, value.value());
+                if found.map_err(|reason| Error::corrupt(key.to_string(), reason))? == *id {
+                    return self.decode(key, value.value()).map(Some);
+                }
             }
         }
         Ok(None)
