@@ -190,6 +190,11 @@ pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Gives back what is reserved beyond this length; false if there is nothing.
+    fn cut_reserve(&self, _bytes: u64) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// Whether there is such space beyond the end of the file.
     fn is_reserved(&self) -> bool {
         false

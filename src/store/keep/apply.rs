@@ -123,7 +123,7 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
-        let (mut done, mut at_once) = (0, AtOnce::new(REMOVED_AT_ONCE));
+        let (mut done, mut at_once) = (0, AtOnce::new(REMOVED_AT_ONCE, removal == Removal::Final));
         while done < planned.len() {
             if watch(Step::of(Stage::Prune, done, planned.len())).is_break() {
                 return Ok(total);

@@ -8,13 +8,15 @@ pub(in crate::store) const AT_ONCE_IF_FULL: usize = 4;
 /// How many checkpoints a transaction removes.
 pub(in crate::store) struct AtOnce {
     pub(in crate::store) many: usize,
+    /// Whether they are gone for good.
+    is_final: bool,
     /// Whether space was freed since the last transaction that succeeded.
     pub(in crate::store) has_freed: bool,
 }
 
 impl AtOnce {
-    pub(in crate::store) fn new(many: usize) -> Self {
-        Self { many, has_freed: false }
+    pub(in crate::store) fn new(many: usize, is_final: bool) -> Self {
+        Self { many, is_final, has_freed: false }
     }
 
     /// Frees disk space after a transaction that found none, and lets the next one remove fewer;
@@ -28,7 +30,7 @@ impl AtOnce {
             }
             self.many = 1;
         }
-        turn.free_space();
+        turn.free_space(self.is_final);
         self.has_freed = true;
         true
     }

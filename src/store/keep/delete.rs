@@ -27,7 +27,9 @@ impl Store {
             Ok(deleted)
         };
         match self.shared.write(delete) {
-            Err(error) if lacks_room(&error) && self.shared.turn.free_space() => {
+            Err(error)
+                if lacks_room(&error) && self.shared.turn.free_space(removal == Removal::Final) =>
+            {
                 self.delete_in_parts(&ids, removal, now)
             }
             deleted => deleted,
@@ -38,7 +40,8 @@ impl Store {
     /// there for the next. What expired meanwhile stays: purging it takes room.
     fn delete_in_parts(&self, ids: &[&Id], removal: Removal, now: Timestamp) -> Result<Deleted> {
         let mut total = Deleted::default();
-        let (mut left, mut at_once) = (ids, AtOnce::new(AT_ONCE_IF_FULL));
+        let (mut left, mut at_once) =
+            (ids, AtOnce::new(AT_ONCE_IF_FULL, removal == Removal::Final));
         while !left.is_empty() {
             let (part, rest) = left.split_at(left.len().min(at_once.many));
             let delete = |writer: &mut Writer<'_>| {

@@ -128,7 +128,7 @@ impl Store {
         purged: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let (mut operation, mut at_once) = (None, AtOnce::new(PURGED_AT_ONCE));
+        let (mut operation, mut at_once) = (None, AtOnce::new(PURGED_AT_ONCE, true));
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };

@@ -33,7 +33,7 @@ impl Shared {
     /// and runs it again.
     pub(in crate::store) fn make_room<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
         match work() {
-            Err(error) if lacks_room(&error) && self.turn.free_space() => work(),
+            Err(error) if lacks_room(&error) && self.turn.free_space(true) => work(),
             outcome => outcome,
         }
     }

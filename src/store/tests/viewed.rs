@@ -43,7 +43,11 @@ fn a_save_whose_base_a_view_has_pruned_is_read_in_another_view() {
     let settings = Settings { policy, prune_on_save: true, ..Settings::default() };
     pair.writer.set_settings(&settings).unwrap();
     let mut without_base = 0;
-    for number in 0..40 {
+    for number in 0..4000 {
+        // On a busy machine the writer prunes first, time and again.
+        if number >= 40 && without_base > 0 {
+            return;
+        }
         pair.reader.count().unwrap();
         let view = pair.reader.shared.views.kept().unwrap();
         let about = NewEntry { trigger: Trigger::Heartbeat, ..about(0) };
@@ -55,7 +59,7 @@ fn a_save_whose_base_a_view_has_pruned_is_read_in_another_view() {
         let found = pair.reader.get(&saved.id).unwrap();
         assert_eq!(found.state::<Vec<String>>().unwrap(), state(0, number));
     }
-    assert!(without_base > 0);
+    panic!("the writer always prunes first");
 }
 
 /// What a killed process left: tables, a journal and spooled saves.

@@ -21,7 +21,9 @@ use text::{TEXT_BYTES, TEXT_BYTES_MAX};
 
 // A delete copies some forty pages of a small store. The larger the store, the more pages it is
 // spread over.
-const RESERVE_BYTES_MIN: u64 = 256 << 10;
+const RESERVE_BYTES_MIN: u64 = 384 << 10;
+// Kept for what is removed for good: what can be restored frees no space, and may use up the rest.
+const RESERVE_BYTES_LAST: u64 = 128 << 10;
 const RESERVE_BYTES_MORE: u64 = 4 << 20;
 const RESERVE_PART: u64 = 16;
 
@@ -90,20 +92,11 @@ impl LockFile {
     }
 
     /// Gives the reserve back to the file system, so that a full disk has room for a call that
-    /// removes something; false if there is none. The next process that finds plenty of room makes
-    /// it anew.
-    pub(in crate::store) fn release(&self) -> bool {
-        let release = || {
-            let file = self.open()?;
-            if !file.is_reserved() {
-                return Ok(false);
-            }
-            // The same length: this drops only what is beyond.
-            file.set_length(file.length().at(&self.path)?).at(&self.path)?;
-            file.sync().at(&self.path)?;
-            Ok::<_, Error>(true)
-        };
-        release().unwrap_or(false)
+    /// removes something; false if there is none. What is removed for good may have all of it. The
+    /// next process that finds plenty of room makes it anew.
+    pub(in crate::store) fn release(&self, is_final: bool) -> bool {
+        let kept = if is_final { 0 } else { RESERVE_BYTES_LAST };
+        self.open().and_then(|file| file.cut_reserve(kept).at(&self.path)).unwrap_or(false)
     }
 
     fn reserve_bytes(&self) -> u64 {

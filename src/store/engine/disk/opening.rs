@@ -226,6 +226,26 @@ pub(super) fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives back the disk space that a short file keeps beyond this length; false if there is none.
+#[cfg(target_os = "linux")]
+pub(super) fn cut_reserve(file: &File, bytes: u64) -> io::Result<bool> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let (found, least) = (file.metadata()?, bytes + BLOCKS_BYTES);
+    if allocated(&found) <= found.len() + least {
+        return Ok(false);
+    }
+    // The same length: this drops all that is beyond.
+    file.set_len(found.len())?;
+    file.sync_data()?;
+    let _ = bytes > 0 && fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes).is_ok();
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn cut_reserve(_: &File, _: u64) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Whether a short file has disk space beyond its end.
 #[cfg(target_os = "linux")]
 pub(super) fn is_reserved(file: &File) -> bool {

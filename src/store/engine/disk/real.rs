@@ -194,6 +194,10 @@ impl DiskFile for File {
         opening::reserve(self, bytes)
     }
 
+    fn cut_reserve(&self, bytes: u64) -> io::Result<bool> {
+        opening::cut_reserve(self, bytes)
+    }
+
     fn is_reserved(&self) -> bool {
         opening::is_reserved(self)
     }

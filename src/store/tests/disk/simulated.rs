@@ -634,6 +634,15 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
+    fn cut_reserve(&self, bytes: u64) -> io::Result<bool> {
+        let image = &mut lock(&self.disk.state).files.images[self.file];
+        let before = image.pages();
+        if image.is_reserved() {
+            image.reserve(bytes);
+        }
+        Ok(image.pages() < before)
+    }
+
     fn is_reserved(&self) -> bool {
         lock(&self.disk.state).files.images[self.file].is_reserved()
     }

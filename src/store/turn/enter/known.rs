@@ -71,8 +71,8 @@ impl Turn {
 
     /// Gives disk space back to a full disk, for a call that removes something: the reserve, and
     /// what no checkpoint uses in the file. False if there is none of both.
-    pub(in crate::store) fn free_space(&self) -> bool {
-        let is_released = self.lock_file.release();
+    pub(in crate::store) fn free_space(&self, is_final: bool) -> bool {
+        let is_released = self.lock_file.release(is_final);
         self.free_unused() || is_released
     }
 
