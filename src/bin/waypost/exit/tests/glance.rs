@@ -82,8 +82,8 @@ fn all_errors_at_a_glance() {
     1 io: cannot access p/store.redb: permission denied
         change who may read and write it, or run it as its owner
     1 io: cannot access p/store.redb: no storage space
-        make room on that disk, with `waypost prune --now` or otherwise; reading, and
-          `waypost backup` to another disk, need none
+        make room on that disk, with `waypost prune --policy last-50 --now --yes`, then
+          `waypost compact`, or otherwise; reading needs none
     1 io: cannot access p/store.redb: read-only filesystem or storage medium
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted

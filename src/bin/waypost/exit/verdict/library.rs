@@ -59,8 +59,8 @@ pub(super) fn of_library(error: &Error) -> Verdict {
             if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
         {
             Verdict::new(Exit::Failed, "io").hint(
-                "make room on that disk, with `waypost prune --now` or otherwise; reading, and \
-                 `waypost backup` to another disk, need none",
+                "make room on that disk, with `waypost prune --policy last-50 --now --yes`, then \
+                 `waypost compact`, or otherwise; reading needs none",
             )
         }
         Error::Io { source, .. } => of_system(source),
