@@ -12,6 +12,9 @@ use crate::store::transaction::writer::{Writer, transact};
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
+// Of work that a full disk stops.
+const TRIES: usize = 6;
+
 impl Shared {
     /// Runs `work` in one transaction, which is on disk when this returns.
     pub(in crate::store) fn write<T>(
@@ -30,12 +33,15 @@ impl Shared {
     }
 
     /// Runs `work`, which removes something. If the disk is too full for that, frees the reserve
-    /// and runs it again.
+    /// and what the file does not use, and runs it again: each time it may get further.
     pub(in crate::store) fn make_room<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
-        match work() {
-            Err(error) if lacks_room(&error) && self.turn.free_space(true) => work(),
-            outcome => outcome,
+        for _ in 1..TRIES {
+            match work() {
+                Err(error) if lacks_room(&error) && self.turn.free_space(true) => {}
+                outcome => return outcome,
+            }
         }
+        work()
     }
 
     /// Puts spooled saves into the tables; false if the disk is too full for that.
