@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use waypost::source::JsonStyle;
 use waypost::{Checkpoint, NewEntry, Series, Timestamp};
 
-use crate::document::State;
+use crate::document::LoopState;
 use legacy::Legacy;
 use ordered::Ordered;
 use sqlite::{Form, Sqlite};
@@ -59,7 +59,7 @@ pub(crate) enum Durability {
 /// An open store of one kind. Dropping it is not closing it: [`Peer::close`] reports failure.
 pub(crate) trait Peer: Send + Sync {
     /// Saves a checkpoint in a transaction of its own, and returns what [`Peer::get`] takes.
-    fn save(&self, about: NewEntry, state: &State) -> Result<String>;
+    fn save(&self, about: NewEntry, state: &LoopState) -> Result<String>;
 
     /// The document of the newest checkpoint of a series.
     fn latest(&self, series: &str) -> Result<Document>;
@@ -103,7 +103,7 @@ pub(crate) enum Document {
 }
 
 impl Document {
-    pub(crate) fn state(&self) -> Result<State> {
+    pub(crate) fn state(&self) -> Result<LoopState> {
         Ok(match self {
             Self::Text(json) => serde_json::from_str(json)?,
             Self::Checkpoint(checkpoint) => checkpoint.state()?,

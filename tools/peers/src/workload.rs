@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use waypost::{Issue, NewEntry, Series, Trigger};
 
-use crate::document::{AgentLoop, Shape, State};
+use crate::document::{AgentLoop, LoopState, Shape};
 
 /// Loops of one process, as an orchestrator runs them.
 const LOOPS: u32 = 8;
@@ -75,7 +75,7 @@ impl Fleet {
     }
 
     /// Lets the loop whose turn it is advance, and returns what it saves.
-    pub(crate) fn step(&mut self) -> Result<(NewEntry, &State)> {
+    pub(crate) fn step(&mut self) -> Result<(NewEntry, &LoopState)> {
         let count = self.members.len();
         let member = &mut self.members[self.next % count];
         self.next += 1;

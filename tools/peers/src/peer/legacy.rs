@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use waypost::NewEntry;
 
 use super::{Document, Durability, PAGE, Peer, Record};
-use crate::document::State;
+use crate::document::LoopState;
 
 // What gzip takes unless told otherwise.
 const LEVEL: u32 = 6;
@@ -38,7 +38,7 @@ struct Envelope<'a> {
     record: Record,
     /// Last, so that the document can be cut out of the text.
     #[serde(skip_deserializing)]
-    state: Option<&'a State>,
+    state: Option<&'a LoopState>,
 }
 
 impl Legacy {
@@ -62,7 +62,7 @@ impl Legacy {
 }
 
 impl Peer for Legacy {
-    fn save(&self, about: NewEntry, state: &State) -> Result<String> {
+    fn save(&self, about: NewEntry, state: &LoopState) -> Result<String> {
         let record = Record::new(&about);
         let directory = self.series_directory(&record.series);
         if !directory.exists() {

@@ -22,7 +22,7 @@ pub(super) use self::redb::Redb;
 #[cfg(feature = "rocksdb")]
 pub(super) use self::rocksdb::Rocks;
 use super::{Document, Durability, PAGE, Peer, Record, frame};
-use crate::document::State;
+use crate::document::LoopState;
 
 /// What an engine must be able to do.
 pub(super) trait Engine: Sized + Send + Sync {
@@ -130,7 +130,7 @@ impl<E: Engine> Ordered<E> {
 }
 
 impl<E: Engine> Peer for Ordered<E> {
-    fn save(&self, about: NewEntry, state: &State) -> Result<String> {
+    fn save(&self, about: NewEntry, state: &LoopState) -> Result<String> {
         let entry = Record::new(&about);
         let mut document = serde_json::to_vec(state)?;
         if E::IS_FRAMED {

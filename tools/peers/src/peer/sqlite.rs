@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use waypost::NewEntry;
 
 use super::{Document, Durability, PAGE, Peer, Record, frame};
-use crate::document::State;
+use crate::document::LoopState;
 
 // A crowd of savers may wait long for its turn; none may give up.
 const BUSY: Duration = Duration::from_mins(2);
@@ -122,7 +122,7 @@ impl Sqlite {
 }
 
 impl Peer for Sqlite {
-    fn save(&self, about: NewEntry, state: &State) -> Result<String> {
+    fn save(&self, about: NewEntry, state: &LoopState) -> Result<String> {
         let record = Record::new(&about);
         let json = serde_json::to_string(state)?;
         let id = match self.form {

@@ -8,7 +8,7 @@ use waypost::source::JsonStyle;
 use waypost::{Entry, Id, Issue, NewEntry, Order, Query, Series, Store, Trigger};
 
 use super::{Document, Durability, PAGE, Peer, Record};
-use crate::document::State;
+use crate::document::LoopState;
 
 pub(super) struct Waypost {
     store: Store,
@@ -26,7 +26,7 @@ impl Waypost {
 }
 
 impl Peer for Waypost {
-    fn save(&self, about: NewEntry, state: &State) -> Result<String> {
+    fn save(&self, about: NewEntry, state: &LoopState) -> Result<String> {
         let draft = self.store.draft(about, state)?.with_durability(self.durability);
         Ok(self.store.save_draft(draft)?.id.as_str().to_owned())
     }
