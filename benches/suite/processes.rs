@@ -30,7 +30,7 @@ const PATIENT: Duration = Duration::from_mins(1);
 /// What a process does.
 #[derive(Clone, Copy)]
 enum Role {
-    /// Saves, and spools after so many milliseconds.
+    /// Saves again and again. A save that waits longer than these milliseconds goes to the spool.
     Saver {
         after: u64,
         seed: u32,
