@@ -14,7 +14,10 @@ const STEPS: usize = 8;
 const RANKS: u8 = 3;
 /// The most steps that a reader takes: more than this writer makes, and few enough to end.
 pub(in crate::store) const STEPS_MAX: usize = 64;
-const _: () = assert!((STEPS - 1) * RANKS as usize <= STEPS_MAX);
+/// The most steps to a base, and the most in a row within a journal: after a crash the one may
+/// follow the other.
+pub(in crate::store) const CHAIN_STEPS_MAX: usize = STEPS_MAX / 2;
+const _: () = assert!((STEPS - 1) * (RANKS as usize) < CHAIN_STEPS_MAX);
 
 // A base that is this many times as long as a document costs more to read than it saves.
 const LONGER_MAX: usize = 4;
@@ -92,7 +95,7 @@ impl Chain {
         for rank in 0..RANKS {
             let same = count_last(steps, rank);
             if same < STEPS - 1 {
-                let base = steps.last().filter(|_| steps.len() < STEPS_MAX)?;
+                let base = steps.last().filter(|_| steps.len() < CHAIN_STEPS_MAX)?;
                 return Some((base.place, rank));
             }
             steps = &steps[..steps.len() - same];

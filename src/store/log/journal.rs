@@ -14,6 +14,7 @@ pub(in crate::store) mod item;
 mod left;
 mod mark;
 mod reserve;
+mod runs;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use crate::codec::Placed;
 use crate::error::{At, Result};
+use crate::store::chain::choice::CHAIN_STEPS_MAX;
 use crate::store::engine::disk::{Disk, DiskFile, FileId, write_zeros};
 use crate::store::engine::location;
 pub(in crate::store) use followed::Followed;
@@ -35,6 +37,7 @@ use left::is_begun;
 pub(in crate::store) use left::look;
 use mark::Mark;
 pub(in crate::store) use reserve::{cut, room_for};
+use runs::Runs;
 pub(in crate::store) use scan::scan;
 
 /// Beyond this length the content is put into the tables durably.
@@ -74,6 +77,7 @@ pub(in crate::store) struct Journal {
     items: usize,
     /// The last sequence that was added.
     last: u64,
+    runs: Runs,
     /// Zeros were written up to here, so that a sync need not write the allocation of blocks.
     zeroed: u64,
     /// Blocks are allocated up to here: the reserve follows the zeros.
@@ -100,6 +104,7 @@ impl Journal {
             synced: 0,
             items: 0,
             last: 0,
+            runs: Runs::default(),
             zeroed: 0,
             allocated: 0,
             has_failed: false,
@@ -159,9 +164,16 @@ impl Journal {
         self.attempt(|journal| journal.write(&bytes))?;
         (self.end, self.chain, self.last) = (end, chain, last);
         self.items += placed.len();
+        placed.iter().for_each(|placed| self.runs.add(placed));
         bytes.shrink_to(SCRATCH_BYTES_MAX);
         self.scratch = bytes;
         Ok(())
+    }
+
+    /// Whether a delta to this sequence would be too far from what the tables had when the journal
+    /// started over.
+    pub(in crate::store) fn is_far(&self, base: u64) -> bool {
+        self.runs.to(base) >= CHAIN_STEPS_MAX
     }
 
     /// Makes all content durable.
@@ -180,6 +192,7 @@ impl Journal {
         self.chain = self.identity;
         self.synced = 0;
         self.items = 0;
+        self.runs.clear();
     }
 
     /// Removes the file: the tables have everything, and that is on disk.

@@ -48,8 +48,8 @@ impl Shared {
             if journal.is_full() && suits_journal(open, &journal, (drafts, now)) {
                 self.write_durably(open, &mut journal, |_| Ok(()))?;
             }
-            self.drop_lost_bases(open, drafts)?;
-            self.drop_lost_bases(open, spooled.drafts())?;
+            self.drop_lost_bases(open, &journal, drafts)?;
+            self.drop_lost_bases(open, &journal, spooled.drafts())?;
             let outcomes = self.write_drafts(open, &mut journal, (drafts, now), &mut spooled)?;
             learn(open, drafts);
             if self.turn.is_replaced(open) {

@@ -6,6 +6,7 @@ use crate::checkpoint::{Hash, Series};
 use crate::error::Result;
 use crate::store::chain::choice::{Chain, DocumentRef, is_too_long};
 use crate::store::chain::packed::{Base, Chosen, Epoch, Packed, compress};
+use crate::store::log::journal::Journal;
 use crate::store::save::draft::Draft;
 use crate::store::save::shared::Shared;
 use crate::store::transaction::snapshot::Snapshot;
@@ -61,12 +62,14 @@ impl Shared {
         self.pack_artifacts(drafts)
     }
 
-    /// Packs again, without a base, the drafts whose base may be gone.
+    /// Packs again, without a base, the drafts whose base may be gone, or too many steps away after
+    /// a crash.
     ///
     /// The journal must be held, so that nothing is removed from now on.
     pub(in crate::store) fn drop_lost_bases(
         &self,
         open: &Open,
+        journal: &Journal,
         drafts: &mut [Draft],
     ) -> Result<()> {
         let now = open.bases.seen();
@@ -74,10 +77,11 @@ impl Shared {
         for draft in drafts {
             let base = draft.packed.as_ref().and_then(|packed| packed.base);
             let Some(Base::Saved { sequence, seen }) = base else { continue };
-            if now == Some(seen) {
+            let is_far = journal.is_far(sequence);
+            if now == Some(seen) && !is_far {
                 continue;
             }
-            if now.is_some_and(|now| seen.is_of_same_opening(now)) {
+            if !is_far && now.is_some_and(|now| seen.is_of_same_opening(now)) {
                 let snapshot = match &mut snapshot {
                     Some(snapshot) => snapshot,
                     none => none.insert(Snapshot::take(open, self.turn.path())?),

@@ -139,7 +139,7 @@ impl Shared {
             return Ok(false);
         }
         let mut journal = lock(&open.journal);
-        self.drop_lost_bases(open, &mut gathered.drafts)?;
+        self.drop_lost_bases(open, &journal, &mut gathered.drafts)?;
         self.write_durably(open, &mut journal, |writer| writer.take_in(gathered))?;
         self.discard(open, gathered);
         Ok(gathered.is_part)

@@ -68,8 +68,8 @@ fn after_a_failed_transaction_nothing_refers_to_what_may_be_gone() {
         let result: Result<(), _> =
             transact(open, store.path(), redb::Durability::Immediate, |_| Err(failure()));
         // The next saver has waited for the journal meanwhile.
-        let _journal = lock(&open.journal);
-        store.shared.drop_lost_bases(open, &mut drafts)?;
+        let journal = lock(&open.journal);
+        store.shared.drop_lost_bases(open, &journal, &mut drafts)?;
         result
     });
     assert!(failed.is_err());

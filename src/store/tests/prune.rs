@@ -1,5 +1,6 @@
 //! Pruning on save, and what it must not do to concurrent savers.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -8,7 +9,7 @@ use super::{about, links, state};
 use crate::checkpoint::{Entry, Id, NewEntry, Status, Timestamp, Trigger};
 use crate::key::Span;
 use crate::retention::{Age, Per, Policy, Rule, plan};
-use crate::store::{Durability, Options, Settings, Store};
+use crate::store::{Durability, Hold, Options, Settings, Store};
 use proptest::prelude::*;
 
 /// Keeps the last few of each series.
@@ -62,6 +63,33 @@ fn whoever_looks_finds_what_the_rule_keeps_and_can_read_it() {
     assert_eq!(actions, ["prune_on_save", "settings"], "added up");
     assert_eq!(operations[0].checkpoints, 695);
     assert_eq!(operations[0].policy.as_deref(), Some("ring"));
+}
+
+/// Each prune stored the newest alone, and the next save was one step from it. After a kill the
+/// tables lacked the prunes, so there were hundreds of steps, and the newest could not be read.
+#[test]
+fn the_newest_is_read_after_a_kill_that_undid_many_prunes() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+    prune_by(&store, keep_last(1));
+    let after_kill = tempfile::tempdir().unwrap();
+    for number in 0..300 {
+        let saved = store.save(about(0), &state(0, number)).unwrap();
+        // What is pending goes into the tables.
+        all(&store);
+        if !matches!(number, 20 | 100 | 299) {
+            continue;
+        }
+        for found in fs::read_dir(dir.path()).unwrap() {
+            let path = found.unwrap().path();
+            fs::copy(&path, after_kill.path().join(path.file_name().unwrap())).unwrap();
+        }
+        let left = open(&after_kill);
+        let found = left.get(&saved.id).unwrap();
+        assert_eq!(found.state::<Vec<String>>().unwrap(), state(0, number));
+        assert_eq!(all(&left).len(), 1, "the prunes are repeated");
+    }
 }
 
 /// Setting a policy must not lose what was saved without one.
