@@ -14,6 +14,7 @@ mod fuzz;
 mod linked;
 #[cfg(unix)]
 mod moved;
+mod overtaken;
 #[cfg(unix)]
 mod place;
 mod prune;

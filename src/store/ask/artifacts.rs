@@ -1,7 +1,5 @@
 //! Captured files as a caller asks for them.
 
-use std::cell::Cell;
-
 use crate::checkpoint::{Artifact, Checkpoint, Id};
 use crate::error::{Error, Result, Wanted};
 use crate::store::Store;
@@ -48,8 +46,8 @@ impl Store {
     /// content is read and checked when it is asked for, and nothing of it is kept: memory is that
     /// of the document and of one file.
     ///
-    /// Other processes wait for the store until `work` returns. It must not use this store, and a
-    /// panic in it is reported as an error.
+    /// If another process changes the store meanwhile, `work` may run again; what it returned before
+    /// is dropped. It must not use this store, and a panic in it is reported as an error.
     ///
     /// ```
     /// use waypost::artifact::ArtifactStatus;
@@ -86,12 +84,11 @@ impl Store {
     pub fn get_with_artifacts<T>(
         &self,
         id: &Id,
-        work: impl FnOnce(
+        work: impl Fn(
             Checkpoint,
             &mut dyn Iterator<Item = Result<(Artifact, Option<Vec<u8>>)>>,
         ) -> Result<T>,
     ) -> Result<T> {
-        let work = Cell::new(Some(work));
         let outcome = self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
             let artifacts = snapshot.artifacts(&entry)?;
@@ -101,9 +98,6 @@ impl Store {
                 Ok((artifact, content.transpose()?))
             });
             // An error of `work` itself is not retried.
-            let Some(work) = work.take() else {
-                unreachable!("it runs once, and nothing fails then")
-            };
             Ok(work(checkpoint, &mut files))
         })?;
         self.shared.turn.note_broken(&outcome);

@@ -6,8 +6,11 @@
 //! 2. Otherwise the read uses a view ([`View`]), which no other process notices. The handle keeps
 //!    the view for its next read, which adds what came since. If a durable commit overtakes the
 //!    view, a new one is made and the work runs again.
-//! 3. If that happens `VIEWS_MAX` times, or the view fails, the read takes a turn. Errors there are
-//!    reported as usual.
+//! 3. If that happens `VIEWS_MAX` times, or for longer than `OVERTAKEN`, the read tries to take a
+//!    turn for as long, and then views again, until it has waited as long as a call may
+//!    (`Options::wait`).
+//! 4. If the view fails for another reason, the read takes a turn. Errors there are reported as
+//!    usual.
 //!
 //! # A full disk
 //!
@@ -31,14 +34,15 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::store::engine::fault::without_panics;
+use crate::store::engine::fault::{in_view, without_panics};
 use crate::store::engine::full::is_full;
 use crate::store::engine::sectors::is_bad_sector;
 use crate::store::options::Hold;
 use crate::store::save::shared::Shared;
+use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::turn::view::View;
 
@@ -48,14 +52,17 @@ const READS_MAX: usize = 3;
 
 // A read longer than the time between two commits would never end.
 const VIEWS_MAX: u32 = 16;
+// Two views that take longer than this are tried, and then a turn.
+const OVERTAKEN: Duration = Duration::from_millis(500);
 // About as long as another process takes to publish a commit.
 const PUBLISHING: Duration = Duration::from_micros(200);
 
 /// What became of reading in a view.
 enum Viewed<T> {
     Done(Result<T>),
-    /// It did not succeed: why, unless commits overtook each view.
-    Failed(Option<Error>),
+    Failed(Error),
+    /// Commits overtook each view.
+    Overtaken,
 }
 
 impl Shared {
@@ -65,13 +72,28 @@ impl Shared {
             self.views.forget();
             return self.read_in_turn(work);
         }
-        match self.read_in_view(&work) {
-            Viewed::Done(outcome) => outcome,
-            Viewed::Failed(why) => self.read_in_turn(work).map_err(|error| match why {
-                // A user who may only read could never take a turn.
-                Some(why) if is_forbidden(&error) => why,
-                _ => error,
-            }),
+        let arrived = Instant::now();
+        loop {
+            match self.read_in_view(&work) {
+                Viewed::Done(outcome) => return outcome,
+                Viewed::Failed(why) => {
+                    return self.read_in_turn(work).map_err(|error| match why {
+                        // A user who may only read could never take a turn.
+                        why if is_forbidden(&error) => why,
+                        _ => error,
+                    });
+                }
+                Viewed::Overtaken => {
+                    let is_last = arrived.elapsed() + OVERTAKEN >= self.options.wait;
+                    let until = Patience::Until(Instant::now() + OVERTAKEN);
+                    let patience = if is_last { Patience::Usual } else { until };
+                    match self.read_in_turn_within(patience, &work) {
+                        Err(Error::Locked { .. }) if !is_last => {}
+                        Err(error) if is_forbidden(&error) && !is_last => {}
+                        outcome => return outcome,
+                    }
+                }
+            }
         }
     }
 
@@ -86,9 +108,18 @@ impl Shared {
     /// On a full disk this happens in memory. After a failed write of any thread the engine refuses
     /// reads, too; `work` then runs again on the file, which is opened anew.
     pub(in crate::store) fn read_in_turn<T>(&self, work: impl Fn(&Open) -> Result<T>) -> Result<T> {
+        self.read_in_turn_within(Patience::Usual, &work)
+    }
+
+    /// As [`Shared::read_in_turn`], but waits for the turn as long as `patience` says.
+    fn read_in_turn_within<T>(
+        &self,
+        patience: Patience,
+        work: &impl Fn(&Open) -> Result<T>,
+    ) -> Result<T> {
         for _ in 1..READS_MAX {
             let mut is_open = false;
-            let outcome = self.glance(|open| {
+            let outcome = self.glance_within(patience, |open| {
                 is_open = true;
                 self.settle(open)?;
                 work(open)
@@ -102,21 +133,29 @@ impl Shared {
                 outcome => return outcome,
             }
         }
-        self.glance(|open| {
+        self.glance_within(patience, |open| {
             self.settle(open)?;
             work(open)
         })
     }
 
     fn read_in_view<T>(&self, work: &impl Fn(&Open) -> Result<T>) -> Viewed<T> {
+        in_view(|| self.read_in_views(work))
+    }
+
+    fn read_in_views<T>(&self, work: &impl Fn(&Open) -> Result<T>) -> Viewed<T> {
+        let began = Instant::now();
         for number in 0..VIEWS_MAX {
+            if number > 1 && began.elapsed() > OVERTAKEN {
+                break;
+            }
             let view = match self.view() {
                 Ok(Some(view)) => view,
                 Ok(None) => {
                     thread::sleep(PUBLISHING * number);
                     continue;
                 }
-                Err(error) => return Viewed::Failed(Some(error)),
+                Err(error) => return Viewed::Failed(error),
             };
             let outcome = without_panics(self.turn.path(), || work(view.open_file()));
             if view.is_stale() {
@@ -127,12 +166,12 @@ impl Shared {
                 // The engine refuses to go on after it.
                 Err(error) if error.is_of_engine() => {
                     self.views.forget();
-                    return Viewed::Failed(Some(error));
+                    return Viewed::Failed(error);
                 }
                 outcome => return Viewed::Done(outcome),
             }
         }
-        Viewed::Failed(None)
+        Viewed::Overtaken
     }
 
     /// A view with all saves so far; `None` if a commit overtook it.

@@ -69,7 +69,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn key(&self) -> Result<Option<KeyId>> {
-        self.shared.glance(|open| Ok(open.key()))
+        self.shared.read(|open| Ok(open.key()))
     }
 
     /// Encrypts all documents and captured files with another key, or for the first time; or

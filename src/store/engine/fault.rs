@@ -2,6 +2,7 @@
 //!
 //! Must never let a panic of the engine through.
 
+use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -28,10 +29,27 @@ pub(in crate::store) fn engine_error(error: redb::Error, path: &Path) -> Error {
         redb::Error::Io(source) => sectors::failed(path, source),
         redb::Error::PreviousIo => {
             let source = io::Error::other("an earlier read or write failed; it is opened anew");
+            if IS_VIEW.get() {
+                return Error::Io { path: path.to_owned(), source };
+            }
             sectors::failed_before(path, source)
         }
         other => Error::corrupt_store(Damage::Engine, path, other),
     }
+}
+
+thread_local! {
+    /// Whether this thread reads a view.
+    static IS_VIEW: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, which reads a view. There an earlier failure mostly means that another process has
+/// committed, and another read follows, so nobody looks through the file for bad sectors.
+pub(in crate::store) fn in_view<T>(work: impl FnOnce() -> T) -> T {
+    let before = IS_VIEW.replace(true);
+    let outcome = work();
+    IS_VIEW.set(before);
+    outcome
 }
 
 /// Runs `work`, and turns a panic of the engine over damaged pages into an error.

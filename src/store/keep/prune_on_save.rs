@@ -137,7 +137,9 @@ impl Writer<'_> {
         let mut removable = Vec::new();
         for Planned { entry, verdict } in plan.removed() {
             // A checkpoint saved in this transaction is about to become a base.
-            let is_kept = self.fresh.contains(&entry.sequence)
+            // Another process has other clocks, and only what goes on disk may go by this one.
+            let is_kept = (self.open.is_in_memory() && verdict.is_by_age())
+                || self.fresh.contains(&entry.sequence)
                 || self.is_fork_point(entry)?
                 || !self.is_detachable(entry.sequence)?;
             if !is_kept {

@@ -15,14 +15,14 @@ use crate::store::engine::location;
 use crate::store::{Hold, Options, Settings, Store};
 
 /// A store that one handle has, and another handle that reads beside it.
-struct Pair {
+pub(super) struct Pair {
     dir: tempfile::TempDir,
-    writer: Store,
-    reader: Store,
+    pub(super) writer: Store,
+    pub(super) reader: Store,
 }
 
 impl Pair {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.redb");
         let options = Options { hold: Hold::Forever, ..Options::default() };
@@ -105,7 +105,7 @@ impl Killed {
     }
 }
 
-fn list(store: &Store) -> Result<Vec<Id>> {
+pub(super) fn list(store: &Store) -> Result<Vec<Id>> {
     let entries: Vec<Entry> = store.read(|snapshot| snapshot.entries(Span::ALL)?.collect())?;
     let mut entries: Vec<_> = entries.into_iter().map(|entry| (entry.sequence, entry.id)).collect();
     entries.sort_unstable();

@@ -185,7 +185,8 @@ impl Open {
         let path = location::beside(&place.path, ".journal");
         let journal = Journal::detached(place.disk.clone(), path, opened.2.identity);
         let open = Self::with(opened, frames, (left, journal), place, options);
-        Self { memory: Some(overlay), ..open }
+        // What this handle prunes by counts for its own saves, and a view has those of others.
+        Self { memory: Some(overlay), given: None, ..open }
     }
 
     fn take_in_journal(&self, path: &Path, options: &Options, settle: Settle) -> Result<()> {

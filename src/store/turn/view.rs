@@ -91,6 +91,10 @@ impl View {
         // Put back only if all of its news gets in, so that other threads miss none.
         let Some(mut followed) = journal.take() else { return Ok(false) };
         let left = followed.news()?;
+        // Other threads use these tables already. News of a later commit do not fit them.
+        if !left.is_empty() && !self.is_current()? {
+            return Ok(false);
+        }
         if !left.is_empty() {
             // Another thread may prune this view, and a base with it.
             let _journal = lock(&self.open_file().journal);
