@@ -55,7 +55,7 @@ fn a_program_gets_an_object_for_every_line() {
     assert_eq!((&answers[0]["phase"], &answers[2]["phase"]), (&"line".into(), &"flag".into()));
     insta::assert_snapshot!(by_member(&answers[1].to_string()), @r#"
     {"error":{"code":"invalid",
-    "hint":"`waypost save --help` has the fields and what they take",
+    "hint":"`waypost save --help` lists the fields and their values",
     "message":"invalid about.colour: no such field"},
     "version":1}
     "#);

@@ -75,7 +75,7 @@ fn library() -> Vec<Error> {
         invalid("line", "not JSON, at column 3"),
         about(Subject::About(text("phas")), "no such field"),
         invalid("loop_id", "ralph is not like ralph-SLUG-0123abcd"),
-        invalid("checkpoint", "a-1 is a file that could not be read, and has no document"),
+        invalid("checkpoint", "a-1 has no document: its file could not be read"),
         invalid("prune_on_save", "there is no policy to prune by"),
         about(Subject::Artifact(text("artifact path a/../b")), "has a part that leads elsewhere"),
         invalid("phase", "has a control character"),
