@@ -76,7 +76,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What lies where the store has its lock file and its journal, and keeps commands from using it.
+/// Finds what is not a regular file at the names of the lock file and the journal, and so keeps
+/// commands from using the store.
 fn obstacles(path: &Path) -> Vec<Checkup> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let obstacle = |(name, suffix)| {

@@ -52,7 +52,8 @@ fn a_store_that_is_whole_is_told_in_numbers() {
     ");
 }
 
-/// It said that "2 of 2 parts" could not be saved, which says nothing about the checkpoints.
+/// The error said that "2 of 2 parts" could not be saved, but not how many checkpoints were
+/// incomplete.
 #[test]
 fn a_repair_counts_the_checkpoints_that_lost_files() {
     let test = Test::new();

@@ -217,7 +217,7 @@ fn all_errors_at_a_glance() {
     7 skipped: checkpoints saved: 3; damaged parts that could not be saved: 1
         the first is the log: checksum differs
     7 skipped: 1 of 3 lines were refused
-        mend line 2, then save what was refused again
+        mend line 2, then save the refused lines again
     5 corrupt: 1 of 3 checkpoints are damaged
         all others were read; `waypost verify` lists all damage, `waypost repair` saves the
           rest

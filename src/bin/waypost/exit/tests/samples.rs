@@ -141,7 +141,7 @@ fn others() -> Vec<Refusal> {
             what: "lines were refused",
             count: 1,
             total: 3,
-            hint: text("mend line 2, then save what was refused again"),
+            hint: text("mend line 2, then save the refused lines again"),
         },
         Refusal::Damaged { count: 1, total: 3 },
         Refusal::Unsound { count: 2 },

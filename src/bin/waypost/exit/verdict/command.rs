@@ -9,7 +9,7 @@ use crate::output::{plain, quoted};
 #[expect(clippy::too_many_lines, reason = "a line or two for each, all in one place")]
 pub(super) fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
-        // Without a store nothing matches, so that a loop starts instead of going on.
+        // A missing store counts as no match, so that a loop starts from nothing.
         Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
             .hint("`waypost init` or `waypost save` makes one, --store names another"),
         Refusal::Nothing { .. } => not_found("`waypost list` without filters shows what there is"),
@@ -149,7 +149,7 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
             "`waypost reopen --series {}` opens it again, --force goes on all the same",
             quoted(series.as_str())
         )),
-        // Nothing is there to go on from, so that a loop starts.
+        // Code 3, as without a checkpoint: the loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
         Refusal::NoContent { id } => Verdict::new(Exit::Refused, "invalid").hint(format!(

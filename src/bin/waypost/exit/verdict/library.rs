@@ -65,7 +65,7 @@ pub(super) fn of_library(error: &Error) -> Verdict {
             )
         }
         Error::Io { source, .. } => of_system(source),
-        // The library may learn to fail in new ways.
+        // The library may add errors.
         _ => Verdict::new(Exit::Failed, "failed"),
     }
 }
