@@ -51,7 +51,7 @@
 //! How it works inside, and which bytes it writes, is in [`docs`].
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
-//! said. One process changes the file at a time; readers wait for nobody.
+//! said. One process changes the file at a time; readers wait for no other process.
 
 /// How much a run of the tests tries.
 #[cfg(test)]

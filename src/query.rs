@@ -146,7 +146,7 @@ impl Query {
             && self.has_cause(entry.status, &entry.trigger)
     }
 
-    /// Whether it matches a cause, which is status and trigger in one.
+    /// Whether the query admits this cause: a status with a trigger.
     fn has_cause(&self, status: Status, trigger: &Trigger) -> bool {
         self.status.is_none_or(|wanted| wanted == status)
             && (self.triggers.is_empty() || self.triggers.contains(trigger))

@@ -58,8 +58,8 @@ fn unwritable(error: &io::Error, directory: &Path) -> String {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     match error.kind() {
         StorageFull | QuotaExceeded => {
-            "make room on that disk: waypost prune --policy last-50 --now and waypost compact free \
-             some; reading needs none"
+            "make room on that disk: waypost prune --policy last-50 --now, then waypost compact, \
+             or remove other files; reading needs no room"
                 .to_owned()
         }
         _ => format!("let this user write to {}", quoted(&directory.display().to_string())),

@@ -27,7 +27,7 @@ pub(super) fn check(how: &Examination, found: Option<&Inspection>) -> Checkup {
         }
         (Some(id), None) => {
             Checkup::warn(NAME, format!("the store is encrypted with key {id}, and none is given"))
-                .advise("give it with --key-file; lists do without")
+                .advise("give it with --key-file; waypost list needs none")
         }
         (Some(id), Some(GivenKey { from, .. })) if ids.contains(&&id) => {
             Checkup::ok(NAME, format!("the store is encrypted with key {id}, given by {from}"))

@@ -17,7 +17,7 @@ use crate::text::quoted;
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     layouts: BTreeSet<Layout>,
-    /// Where imported files lay, and the ids of other checkpoints: an export may have written them
+    /// The paths of imported files, and the ids of other checkpoints, whose exported files may lie
     /// below the project.
     places: HashSet<String>,
     /// Whether these are all.
@@ -53,8 +53,8 @@ pub struct Files {
     pub words: String,
 }
 
-/// Looks for files of other systems below a directory, but not at places that are imported, nor
-/// for exported files of checkpoints with known ids; or tells why it cannot.
+/// Looks for files of other systems below a directory, or says why it cannot. Leaves out paths that
+/// were imported and exported files of checkpoints with known ids.
 pub type Surveyor<'a> = &'a mut dyn FnMut(&Path, &HashSet<String>) -> Result<Files, String>;
 
 impl Noted {

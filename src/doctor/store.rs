@@ -76,7 +76,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What lies where the store has its lock file and its journal, and keeps commands from using it.
+/// Finds what is not a regular file at the names of the lock file and the journal, and so keeps
+/// commands from using the store.
 fn obstacles(path: &Path) -> Vec<Checkup> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let obstacle = |(name, suffix)| {
@@ -139,7 +140,7 @@ fn opened(place: &str, found: &Inspection, now: Timestamp) -> Checkup {
         StoreState::Unclosed => {
             let finding = format!("{place}: {bytes}, not closed, as after a crash");
             Checkup::warn(NAME, finding)
-                .advise("the next command that changes it repairs it; waypost verify reads it all")
+                .advise("the next command that changes it repairs it; waypost verify checks it")
         }
         // The lock says so.
         _ => Checkup::ok(NAME, format!("{place}: {bytes}")),
@@ -159,7 +160,7 @@ fn contained(place: &str, contents: &Contents, now: Timestamp) -> Checkup {
     if let Some(damage) = damage {
         let finding = format!("{finding}; {damaged} damaged, the first: {damage}");
         return Checkup::bad(NAME, finding)
-            .advise("waypost verify tells all that is damaged, waypost repair saves the rest");
+            .advise("waypost verify lists all damage, waypost repair saves the rest");
     }
     if *deleted > 0 {
         let finding = format!("{finding}; {} were deleted", grouped(*deleted));
@@ -209,8 +210,8 @@ fn unread(found: &Inspection) -> Option<Checkup> {
 fn rekey(found: &Inspection) -> Option<Checkup> {
     let StoreState::Closed(contents) = &found.state else { return None };
     contents.is_rekeying.then(|| {
-        Checkup::warn("key", "it was changed, and not of all that is in the store")
-            .advise("run waypost rekey again, with all keys that there are")
+        Checkup::warn("key", "rekey is unfinished: it has changed only a part of the store")
+            .advise("run waypost rekey again, with every key of the store")
     })
 }
 
@@ -243,8 +244,7 @@ fn spool(found: &Inspection, path: &Path) -> Option<Checkup> {
         let saves = counted(checkpoints, "save waits", "saves wait");
         findings.push(format!("{saves} beside the store, {}", size(bytes)));
         if !matches!(found.state, StoreState::Held) {
-            let next =
-                "the next command that changes the store takes what waits in: do not remove it";
+            let next = "do not remove them: the next command that changes the store takes them in";
             advice.push(next.to_owned());
         }
     }

@@ -1,4 +1,4 @@
-//! Checkpoints as they are saved, by any process, without taking the store from it.
+//! Follows the saves of all processes, without keeping any of them from the store.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -44,8 +44,8 @@ fn is_of(entry: &Entry, name: &str) -> bool {
 
 /// Follows a store that other processes save into, one look at a time.
 ///
-/// A look costs next to nothing if nothing is new, and no process notices it; the caller decides
-/// how long to wait between looks.
+/// A look costs little if nothing is new, and no other process notices it. The caller decides how
+/// long to wait between looks.
 ///
 /// ```
 /// # fn main() -> waypost::Result<()> {
@@ -182,7 +182,7 @@ impl Follower {
     }
 
     fn read(&mut self, limit: usize) -> Result<Looked> {
-        // An error leaves none: what is at the path may be another store by then.
+        // After an error the store is opened anew: the path may lead to another store by then.
         let store = self.store.take().map_or_else(|| self.open(), Ok)?;
         let arrivals = store.arrivals(self.position)?;
         let mut entries = arrivals.entries;

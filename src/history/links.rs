@@ -1,10 +1,10 @@
-//! The graph of a time line: which row each row goes on from.
+//! The graph of a time line: which earlier row each row continues.
 
 use std::collections::HashMap;
 
 use super::row::{Origin, Row};
 
-/// What a row goes on from in the graph of a time line.
+/// What a row continues in the graph of a time line.
 ///
 /// ```
 /// use waypost::history::{Link, Timeline, links};
@@ -26,13 +26,13 @@ use super::row::{Origin, Row};
 pub enum Link {
     /// Nothing: the first of its series.
     Nothing,
-    /// The row of this number, which is a later one.
+    /// The row with this index, which comes later in the list.
     Row(usize),
     /// A checkpoint that is not among the rows.
     Hidden,
 }
 
-/// Returns what each row goes on from: the next row of its series, else the one it was forked from.
+/// Returns what each row continues: the next row of its series, else the row it was forked from.
 ///
 /// Rows are in the order of a [`Timeline`](super::Timeline), the newest first.
 #[must_use]
@@ -40,7 +40,7 @@ pub fn links(rows: &[Row]) -> Vec<Link> {
     let mut by_series = HashMap::new();
     let mut by_id = HashMap::new();
     let mut links = Vec::with_capacity(rows.len());
-    // From the oldest on, so that only older ones are known.
+    // From the oldest on, so that the maps have only older rows.
     for (at, Row { entry, origin, has_before, .. }) in rows.iter().enumerate().rev() {
         let next = by_series.insert(&entry.series, at);
         let parent = || entry.parent.as_ref().and_then(|id| by_id.get(id).copied());

@@ -30,15 +30,15 @@ use crate::checkpoint::{Entry, Id};
 pub struct Row {
     /// The checkpoint.
     pub entry: Entry,
-    /// Where it comes from, if that is not the one before in its series.
+    /// Where it comes from, if not from the checkpoint before in its series.
     pub origin: Option<Origin>,
-    /// Whether there is one before in its series.
+    /// Whether its series has an earlier checkpoint.
     pub has_before: bool,
     /// What its document says.
     pub reading: Reading,
 }
 
-/// Where a checkpoint comes from, other than the one before in its series.
+/// Where a checkpoint comes from, if not from the checkpoint before in its series.
 ///
 /// ```
 /// use waypost::history::{Origin, Timeline};
@@ -61,7 +61,7 @@ pub enum Origin {
     Fork(Id),
     /// An earlier one of its own series.
     Back(Id),
-    /// One that was deleted or is damaged.
+    /// A checkpoint that was deleted or is damaged.
     Gone(Id),
 }
 
@@ -85,7 +85,7 @@ pub enum Reading {
     Gone,
 }
 
-/// How many of the files that were captured with a checkpoint had changed.
+/// Counts of the captured files that changed since the checkpoint before.
 ///
 /// See [`Row`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -94,7 +94,7 @@ pub struct Captured {
     pub created: usize,
     /// Files with other content than before.
     pub modified: usize,
-    /// Files that were gone.
+    /// Files that were deleted.
     pub deleted: usize,
 }
 
@@ -111,13 +111,13 @@ pub enum Since {
     Unreadable(Id),
 }
 
-/// A row as programs get it.
+/// A row as `--json` prints it.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry,
     score: Option<Number>,
-    /// What it is compared with.
+    /// The checkpoint that the document is compared with.
     before: Option<&'a Id>,
     changes: Option<usize>,
     changed: &'a [String],
@@ -206,7 +206,7 @@ impl Serialize for Row {
     }
 }
 
-/// A score as it would be written: 40 and not 40.0.
+/// A score in its shortest form: 40 and not 40.0.
 fn number(score: f64) -> Option<Number> {
     // Whole numbers up to there are exact.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;

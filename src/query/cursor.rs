@@ -1,4 +1,4 @@
-//! Cursors: places in a listing, and the text that stands for one.
+//! Cursors: places in a listing, and their text form.
 //!
 //! A cursor names a key, and not a row: it stays valid when its checkpoint is deleted.
 
@@ -17,7 +17,7 @@ use crate::key::{RecordKey, SEQUENCE_MAX};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(pub(super) RecordKey);
 
-/// The place of an entry: a listing goes on with what comes after it.
+/// The place of an entry: the listing continues after it.
 impl From<&Entry> for Cursor {
     fn from(entry: &Entry) -> Self {
         Self(RecordKey::of(entry))

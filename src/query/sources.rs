@@ -1,4 +1,4 @@
-//! Sources: which index rows can have what a query asks for.
+//! Sources: the index rows that may lead to what a query asks for.
 //!
 //! Reads only names, no rows of checkpoints.
 
@@ -23,7 +23,7 @@ pub(super) fn span(snapshot: &Snapshot<'_>, query: &Query) -> Span {
     Span { from: from.min(to), to, order: query.order }
 }
 
-/// Sets of names, of each of which a checkpoint must have one, and the allowed causes.
+/// Sets of names and the allowed causes: a checkpoint must have one name of each set.
 pub(super) struct Sources {
     pub(super) names: Vec<Vec<NameId>>,
     /// `None` if any cause is allowed.

@@ -81,7 +81,7 @@ pub enum Hurdle {
         warnings: Vec<String>,
     },
     /// It breaks rules of its system: a required field is missing, a value is refused, or its file
-    /// could not be read at all.
+    /// could not be read.
     Invalid {
         /// What is wrong, by field.
         problems: Vec<Problem>,
@@ -94,7 +94,7 @@ pub enum Hurdle {
     /// It could be resumed, but the work had gone wrong by then.
     Unsafe,
     /// It is an earlier content of a file whose present content cannot be resumed, cannot be read,
-    /// or is of no system that is known.
+    /// or belongs to no known system.
     Overwritten {
         /// The checkpoint with the present content.
         by: Id,
@@ -201,7 +201,7 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     let problems = problems(&checkpoint, &document)?;
     let mut hurdles = with_invalid(hurdles(&entry, &standing), &problems);
     if entry.is_unreadable() {
-        // The mark and the problem say the same.
+        // The problem already says what this hurdle would repeat.
         hurdles.retain(|it| !matches!(it, Hurdle::CannotResume { .. }));
     }
     let is_set_aside = is_set_aside(&entry, &document);

@@ -34,7 +34,7 @@ pub struct Resume {
     /// A decision made beforehand.
     pub choice: Option<Choice>,
     /// Whether to resume despite the checkpoint's hurdles or changes in the world. A checkpoint
-    /// whose file could not be read is refused all the same.
+    /// whose file could not be read is refused even then.
     pub force: bool,
 }
 

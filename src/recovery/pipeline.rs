@@ -49,7 +49,7 @@ fn look(
         Ok(Some((state, document, broken)))
     };
     match read() {
-        // Its earlier content may lack the last retries.
+        // The earlier content of the file may lack the last retries, so it is not used.
         Ok(Some((state, _, Some(broken)))) => {
             let (state, damage) = (Some(state.id), Some(broken));
             Ok(Some(Assignment { state, damage, ..Assignment::default() }))

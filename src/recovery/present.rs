@@ -18,7 +18,7 @@ type File = (String, Option<u64>);
 pub(super) struct Present {
     /// Per file, the newest readable revision if it cannot be resumed.
     blocked: HashMap<File, Option<Id>>,
-    /// Per file, its newest revision if that is of no known system or could not be read.
+    /// For each file its newest revision, if that is of no known system or could not be read.
     unknown: HashMap<File, Option<Entry>>,
     gone: HashSet<String>,
 }
@@ -50,10 +50,11 @@ impl Present {
     }
 
     /// Adds a hurdle if the file of this candidate now has a content of no known system, such as
-    /// `{}`, or one that could not be read. Such a content may be in a series of its own.
+    /// `{}`, or one that could not be read. The checkpoint with that content may be in another
+    /// series.
     ///
-    /// Reads one entry per file. Does nothing in a store without an index of files, which would
-    /// have to be read as a whole. Returns the entry of that content.
+    /// Returns the entry of that content. Reads one entry per file. Without an index of files it
+    /// does nothing, since it would have to read the whole store.
     pub(super) fn check_content(
         &mut self,
         store: &Store,
@@ -76,8 +77,8 @@ impl Present {
     }
 }
 
-/// Returns the newest revision of the file of a checkpoint, if that could not be read, or is of no
-/// known system though the checkpoint is of one.
+/// Returns the newest revision of the file of an imported checkpoint, if that revision could not be
+/// read or is of no known system.
 pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Entry>> {
     let Some((path, line)) = file(entry).filter(|_| entry.layout != Layout::Native) else {
         return Ok(None);
@@ -87,7 +88,7 @@ pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Ent
     }
     match store.newest_of_file(&path, line) {
         Ok(newest) => Ok(newest.filter(|it| it.layout == Layout::Native || it.is_unreadable())),
-        // A damaged revision blocks nothing: then the last good state is offered.
+        // A damaged revision does not count: then the last good state is offered.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,6 +1,6 @@
 //! Proposals: the chosen checkpoint, and those passed over with the reasons.
 //!
-//! Only the values and what they say; [`Store::propose`](crate::Store::propose) makes them.
+//! Has only the types; [`Store::propose`](crate::Store::propose) makes the values.
 
 use serde::Serialize;
 
@@ -33,14 +33,14 @@ pub enum Strategy {
 pub struct Proposal {
     /// The chosen checkpoint, read and checked.
     pub offer: Option<Offer>,
-    /// Why this one, in sentences.
+    /// Why this checkpoint was chosen, in sentences.
     pub reasons: Vec<String>,
     /// Checkpoints newer than the offer, newest first; all of them if there is no offer.
     pub passed_over: Vec<PassedOver>,
     /// The newest checkpoint that could be resumed, if a person must decide: the newest readable
-    /// one is invalid, or its file now has a content of no known system.
+    /// one is invalid, or its file is now unreadable or of no known system.
     pub older: Option<Id>,
-    /// Damage that leaves so little of a checkpoint that it cannot be named.
+    /// Damage to checkpoints that are too broken to be named.
     pub damage: Vec<String>,
     /// Whether the series has more checkpoints than were considered.
     pub has_more: bool,
@@ -87,9 +87,9 @@ pub struct PassedOver {
     /// The checkpoint.
     #[serde(flatten)]
     pub entry: Entry,
-    /// Whether it can be read.
+    /// Whether the checkpoint can be read.
     pub is_readable: bool,
-    /// Why not, in words that follow its name.
+    /// Why it was passed over, in words that follow its name.
     pub why: Vec<String>,
     #[serde(skip)]
     is_over: bool,
@@ -134,7 +134,7 @@ impl Offer {
 }
 
 impl PassedOver {
-    /// Passed over for its hurdles.
+    /// A candidate that was passed over for its hurdles.
     pub(super) fn of(candidate: &Candidate) -> Self {
         Self::because(candidate, candidate.hurdles.iter().map(Hurdle::to_string).collect())
     }

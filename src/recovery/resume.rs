@@ -174,7 +174,7 @@ impl Store {
                 present.check(&mut candidate);
             }
             let unknown = present.check_content(self, &mut candidate)?;
-            // A person may well go on from the content before the one that is invalid.
+            // A person may resume from the content that the invalid one overwrote.
             candidate.hurdles.retain(|hurdle| !hurdle.is_overwritten_by(invalid.as_ref()));
             if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
                 if stop.is_some() {

@@ -1,4 +1,4 @@
-//! The point at which work goes on: its phase, step and iteration.
+//! The point at which work continues: its phase, step and iteration.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::Freshness;
 use crate::checkpoint::Entry;
 use crate::layouts::Standing;
 
-/// The point at which work goes on.
+/// The point at which work continues.
 ///
 /// ```
 /// use waypost::recovery::ResumePoint;
@@ -40,7 +40,7 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// Where work goes on from a checkpoint.
+    /// Returns where work continues after a checkpoint.
     #[must_use]
     pub fn of(entry: &Entry, standing: &Standing) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl ResumePoint {
         }
     }
 
-    /// The same, in the phase that the labels of the issue name.
+    /// Returns the same point in the phase that the labels of the issue name, if they name one.
     #[must_use]
     pub fn following(mut self, freshness: &Freshness) -> Self {
         if let Some(phase) = &freshness.phase {

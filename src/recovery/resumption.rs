@@ -149,7 +149,7 @@ impl Chosen {
         let Offer { checkpoint, standing, .. } = &offer;
         let freshness = freshness(&checkpoint.entry, standing, world, now);
         let resume_point = ResumePoint::of(&checkpoint.entry, standing).following(&freshness);
-        // It has no document to go on from.
+        // A checkpoint whose file could not be read has no document, so nothing can be resumed.
         let is_forced = how.force && !checkpoint.entry.is_unreadable();
         let is_refused = !hurdles.is_empty() || freshness.advice == Advice::StartFresh;
         let decision = match (how.choice, freshness.advice) {

@@ -84,7 +84,7 @@ impl Worker {
         let Some(file) = file.filter(|_| is_story) else {
             // Checkpoints of several systems may be in one series.
             let rule = format!(
-                "is of layout {}, and only .pipeline/checkpoint-STORY.json, imported, has a worker",
+                "has layout {}; only an imported .pipeline/checkpoint-STORY.json has a worker",
                 entry.layout
             );
             return Err(vec![problem("the checkpoint", &rule)]);

@@ -6,8 +6,9 @@
 //! `Store` and the modules above it (`query`, `recovery`, `transfer`) call it, and so do `keep` and
 //! `care`. It writes nothing itself.
 //!
-//! Locks: none of its own. `Shared::read` enters the turn and puts pending saves into the tables
-//! before a snapshot is taken; see the room `turn`.
+//! Locks: none of its own. `Shared::read` enters the turn if this process has the file, and uses a
+//! view otherwise. Then it puts pending saves into the tables before it takes a snapshot; see the
+//! room `turn`.
 
 pub(in crate::store) mod arrivals;
 pub(in crate::store) mod artifacts;

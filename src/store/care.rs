@@ -53,8 +53,8 @@
 //! # Backup
 //!
 //! The file is copied once while others change it, noting the sum of each 256 KiB. Then, with the
-//! file closed and held, the parts whose sum changed are copied again. So changes wait for the time
-//! that reading the file out of memory takes, and not for the disk. The copy is opened, every page
+//! file closed and held, the parts whose sum changed are copied again. So changes wait about as
+//! long as reading the file from memory takes, and not for the disk. The copy is opened, every page
 //! of it is checked, and it gets an identity of its own before it gets its name. A copy row by row
 //! would be as consistent and smaller, but would hold the file many times as long.
 

@@ -27,8 +27,8 @@ pub struct Options {
     pub create: bool,
     /// How long the file is kept from other processes between two calls.
     pub hold: Hold,
-    /// How long a call waits for its turn while another process has the file. Reads rarely need
-    /// one. 5 s by default.
+    /// How long a call waits for its turn while another process has the file. Reads rarely need a
+    /// turn. 5 s by default.
     pub wait: Duration,
     /// How long a save waits for its turn before it goes to the spool, a folder beside the store. A
     /// spooled save is as durable. Every later read sees it, and the next process that has the file

@@ -1,8 +1,8 @@
 //! Tests that need access to the inside of a store.
 //!
 //! Covers captured files (`artifact`), deltas, pruning, full and failing disks, loss of power
-//! (`disk`), damage, moved and linked files, threads, views of a store that another handle has, and
-//! hostile rows.
+//! (`disk`), damage, moved and linked files, threads, views of a store that another handle has
+//! open, and hostile rows.
 
 mod artifact;
 mod bases;

@@ -1,4 +1,5 @@
-//! The turn room: which process has the file, and what of it is in memory meanwhile.
+//! The turn room: which process has the file, what that process keeps in memory meanwhile, and
+//! views for the others.
 //!
 //! It owns the lock file, waiting for the turn, opening the file, letting it go, what the keeper
 //! thread has to do, and holding a store for a check. Locks are taken in `enter`.

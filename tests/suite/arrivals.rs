@@ -109,8 +109,8 @@ fn looking_for_arrivals_changes_no_byte() {
     assert_eq!(arrived(&looking, position).0, ["b"]);
 }
 
-/// A save in the spool had a sequence of its own in every view. So a position beyond it left out
-/// what other processes saved meanwhile, and named it twice.
+/// Every view gave a spooled save another sequence. So a position beyond such a sequence skipped
+/// saves of other processes, and the spooled save arrived twice.
 #[test]
 fn a_spooled_save_arrives_once_and_hides_no_other() {
     let place = Place::new();

@@ -133,8 +133,8 @@ fn make_room_if_closed(mounted: &Mounted) {
     assert_eq!(count(&store), 50);
 }
 
-/// One transaction with all of them used up the reserve and failed, without a word about how many
-/// were deleted.
+/// A single transaction with all checkpoints used up the reserve and failed, without saying how
+/// many were deleted.
 fn delete_many(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
     save_and_be_killed(&store);
@@ -147,10 +147,10 @@ fn delete_many(mounted: &Mounted) {
     };
     let ids: Vec<String> = listed.lines().map(id).collect();
     mounted.fill();
-    // Scattered, so that they are in most pages of the store.
+    // Scattered, so that most pages of the store have some of them.
     let chosen = ids.iter().enumerate().filter(|(at, _)| at % 5 < 3).map(|(_, id)| id.as_str());
     let delete: Vec<&str> = ["delete"].into_iter().chain(chosen).collect();
-    // What can be restored frees no space, so not all of it may fit.
+    // A delete that can be restored frees no space, so it may fail before it is complete.
     let output = run(&store, &delete);
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);

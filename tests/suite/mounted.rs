@@ -94,7 +94,7 @@ impl Mounted {
         self.mount().unwrap();
     }
 
-    /// From now on nothing can be written. No process may have a file of it open to write.
+    /// Mounts the disk read-only. No process may have a file on it open for writing.
     pub(crate) fn make_read_only(&self) {
         run(Command::new("mount").args(["-o", "remount,ro"]).arg(self.root())).unwrap();
     }

@@ -3,9 +3,9 @@
 //! Writers are the command itself, which answers a line once it is saved. What was answered must be
 //! there, once and as it was sent, even if the sender was killed.
 //!
-//! Covers readers beside all of them, kills of savers, readers, backups and repairs, stopped
-//! holders, stores that two make at once, files that are moved away, places where nothing can be
-//! written, and power cuts of a real disk.
+//! Covers readers beside all of these, kills of savers, readers, backups and repairs, stopped
+//! holders, stores that two processes make at once, files that are moved away, places where nothing
+//! can be written, and power cuts of a real disk.
 
 #![cfg(all(unix, feature = "cli"))]
 
@@ -112,7 +112,7 @@ fn document(writer: usize, number: u64) -> Value {
 /// Checks that every answered save is in the store exactly once, as it was sent.
 fn check(path: &Path, answered: &HashMap<String, (usize, u64)>) {
     check_seen_by(&Store::open_with(path, patient()).unwrap(), answered);
-    // This one takes in what waits beside the store.
+    // This handle takes in the saves that wait beside the store.
     let store = Store::open_with(path, Options { hold: Hold::Forever, ..patient() }).unwrap();
     check_seen_by(&store, answered);
     let spool = store.stats().unwrap().spool;

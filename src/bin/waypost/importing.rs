@@ -166,7 +166,7 @@ pub(crate) fn check_refused(report: &Imported) -> Result<(), Refusal> {
     Err(Refusal::Skipped { what: "could not be imported", count, total, hint })
 }
 
-/// What the first of some remarks is about, such as `line 3 of week.jsonl`.
+/// The place of the first remark, such as `line 3 of week.jsonl`.
 pub(crate) fn first(remarks: &[ImportRemark]) -> String {
     let Some(ImportRemark { path, reason, .. }) = remarks.first() else { return "it".to_owned() };
     let number = reason.strip_prefix("line ").and_then(|rest| rest.split_once(": "));

@@ -73,8 +73,8 @@ fn problems(checkpoint: &Checkpoint) -> Result<Vec<Problem>> {
     Ok(layouts::problems(checkpoint, &checkpoint.document()?)?)
 }
 
-/// Writes the document alone. A file that could not be read has none: `null` would pass for a
-/// state to go on from.
+/// Writes the document alone. Refuses a checkpoint whose file could not be read: its `null` would
+/// pass for a state.
 pub(crate) fn document(
     mut out: &mut dyn Write,
     checkpoint: &Checkpoint,

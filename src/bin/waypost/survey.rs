@@ -11,7 +11,7 @@ use crate::config;
 
 // A person waits this long without wondering.
 const TIME_MAX: Duration = Duration::from_secs(5);
-// They stand in one line; `waypost check .` lists all, with the reasons.
+// All names stand in one line; `waypost check .` lists every file with its reason.
 const NAMES_MAX: usize = 3;
 
 /// Surveys a directory, which must be absolute, for the store at `store`. Takes five seconds at

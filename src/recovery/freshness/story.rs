@@ -10,7 +10,7 @@ pub(super) fn story(case: &Case<'_>, report: &mut Report) {
     if let Some(assignment) = &case.standing.assignment {
         if let Some(damage) = &assignment.damage {
             let reason = format!("the state of the pipeline cannot be read: {}", plain(damage));
-            // A file that was half written may have had the last retry.
+            // The unreadable content may have counted the last allowed retry.
             if assignment.state.is_some() {
                 report.find(Check::Story, Advice::PromptUser, reason);
             } else {

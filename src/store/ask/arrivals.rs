@@ -5,9 +5,9 @@
 //! store at the same path starts anew. A frame does not tell the order time of its record, so the
 //! record keys are searched from the newest on. Only a checkpoint dated long ago makes that long.
 //!
-//! A save in the spool has no final sequence before a process takes it in, so it arrives only then.
-//! If nothing else is new and the store is free, this call takes it in: the process that saved it
-//! may be gone.
+//! A save in the spool gets its final sequence when a process takes it in, and arrives then. If
+//! nothing else is new and no process has the store, this call takes it in, since the process that
+//! saved it may be gone.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -85,14 +85,14 @@ impl Store {
             return Ok(arrivals);
         }
         let at_once = Patience::Until(Instant::now());
-        // If that fails, they arrive once another process takes them in.
+        // If taking in fails, the saves arrive once another process takes them in.
         match self.shared.glance_within(at_once, |open| self.shared.take_in(open)) {
             Ok(()) => Ok(self.arrived_after(position)?.0),
             Err(_) => Ok(arrivals),
         }
     }
 
-    /// What has arrived for good, and whether saves wait in the spool.
+    /// The arrivals with final sequences, and whether saves wait in the spool.
     fn arrived_after(&self, position: Position) -> Result<(Arrivals, bool)> {
         self.read(|snapshot| {
             let now = Position::of(snapshot)?;
@@ -121,7 +121,7 @@ impl Position {
 }
 
 impl Snapshot<'_> {
-    /// The sequence that came last up to one, or zero if there is none.
+    /// The highest sequence up to `up_to`, or zero if there is none.
     fn last_sequence(&self, up_to: u64) -> Result<u64> {
         let mut rows =
             self.frames().range::<FrameBytes>(..frame_rows(up_to).end).within(self.path)?;
@@ -146,7 +146,7 @@ impl Snapshot<'_> {
         Ok(entries)
     }
 
-    /// The first final sequences after one; one more than a call returns, if there are that many.
+    /// The first final sequences after `after`: one more than a call returns, if there are enough.
     fn sequences_after(&self, after: u64) -> Result<BTreeSet<u64>> {
         let mut sequences = BTreeSet::new();
         let last = self.open.last_final();

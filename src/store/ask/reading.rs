@@ -4,13 +4,12 @@
 //!
 //! 1. If this process has the file, the read uses it: what is pending goes into the tables first.
 //! 2. Otherwise the read uses a view ([`View`]), which no other process notices. The handle keeps
-//!    the view for its next read, which adds what came since. If a durable commit overtakes the
-//!    view, a new one is made and the work runs again.
-//! 3. If that happens `VIEWS_MAX` times, or for longer than `OVERTAKEN`, the read tries to take a
-//!    turn for as long, and then views again, until it has waited as long as a call may
-//!    (`Options::wait`).
-//! 4. If the view fails for another reason, the read takes a turn. Errors there are reported as
-//!    usual.
+//!    the view for its next read, which adds newer saves. If a durable commit overtakes the view,
+//!    the read runs again on a new view.
+//! 3. If commits overtake `VIEWS_MAX` views, or go on for longer than `OVERTAKEN`, the read waits
+//!    for a turn as long as that, then tries views again, until `Options::wait` is over.
+//! 4. If a view fails for another reason, the read takes a turn. An error of the turn is the
+//!    result, unless this user may not write: then it is the error of the view.
 //!
 //! # A full disk
 //!
@@ -27,9 +26,9 @@
 //! - `backup` copies the closed overlay if the file cannot be closed cleanly, because the disk is
 //!   full or other processes are killed with the store time and again.
 //!
-//! Every commit takes some new pages, so removing needs room, too. It comes from the reserve of the
-//! journal, from that of the lock file, or from what the file itself does not use: see
-//! `Turn::free_space`.
+//! Every commit takes some new pages, so removing needs room, too. The room comes from the reserve
+//! of the journal, from the reserve of the lock file, or from parts of the store file that its last
+//! commit does not use: see `Turn::free_space`.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -50,14 +49,14 @@ use crate::store::turn::view::View;
 // third is from memory.
 const READS_MAX: usize = 3;
 
-// A read longer than the time between two commits would never end.
+// Bounds the tries: a read that takes longer than the time between two commits never succeeds.
 const VIEWS_MAX: u32 = 16;
 // Two views that take longer than this are tried, and then a turn.
 const OVERTAKEN: Duration = Duration::from_millis(500);
 // About as long as another process takes to publish a commit.
 const PUBLISHING: Duration = Duration::from_micros(200);
 
-/// What became of reading in a view.
+/// The outcome of a read in views.
 enum Viewed<T> {
     Done(Result<T>),
     Failed(Error),
@@ -97,13 +96,13 @@ impl Shared {
         }
     }
 
-    /// Whether the store can be opened without a turn, for calls that read.
+    /// Whether a view of the store can be opened, so that a read needs no turn.
     pub(in crate::store) fn can_be_viewed(&self) -> bool {
         self.options.hold != Hold::Forever
             && matches!(self.read_in_view(&|_| Ok(())), Viewed::Done(Ok(())))
     }
 
-    /// As [`Shared::read`], with the file itself.
+    /// As [`Shared::read`], but always in a turn, and never in a view.
     ///
     /// On a full disk this happens in memory. After a failed write of any thread the engine refuses
     /// reads, too; `work` then runs again on the file, which is opened anew.
@@ -163,7 +162,7 @@ impl Shared {
                 continue;
             }
             match outcome {
-                // The engine refuses to go on after it.
+                // After its own errors the engine refuses further work on this view.
                 Err(error) if error.is_of_engine() => {
                     self.views.forget();
                     return Viewed::Failed(error);
@@ -201,16 +200,16 @@ impl Shared {
 
     /// Adds to a view what the journal and the spool have beyond it; false if a commit overtook it.
     fn complete(&self, view: &View) -> Result<bool> {
-        // What follows another commit does not fit the tables of this one.
+        // The journal and the spool may belong to a later commit, and would not fit these tables.
         Ok(view.follow()? && view.is_current()? && {
             without_panics(self.turn.path(), || self.settle(view.open_file()))?;
-            // Checked last: only then is it sure that nothing was removed meanwhile.
+            // Checked last, since a commit may have removed items while they were read.
             view.is_current()?
         })
     }
 }
 
-/// Whether a user may not write where a turn must.
+/// Whether a turn failed because this user may not write there.
 pub(in crate::store) fn is_forbidden(error: &Error) -> bool {
     use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(error, Error::Io { source, .. }

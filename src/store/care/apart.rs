@@ -17,12 +17,10 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
         return refused("it is the store itself");
     }
     if is_beside(path, store) {
-        return refused("this name belongs to the store, which takes in or removes the file");
+        return refused("the store uses this name, and would take in or remove the file");
     }
     if is_beside(store, path) {
-        return refused(
-            "the store has the name of a file beside the copy, which the copy would remove",
-        );
+        return refused("the copy would use the name of the store for a file beside itself");
     }
     // Any store, whether it exists now or not.
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
@@ -31,7 +29,7 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     let is_spooled =
         path.ancestors().skip(1).any(|it| it.extension().is_some_and(|it| it == "spool"));
     if is_named || is_spooled {
-        return refused("such a name belongs to a store, which takes in or removes the file");
+        return refused("stores use such names, and would take in or remove the file");
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ pub struct Backup {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Its path, as it was asked for.
+    /// The path of the copy, as the caller gave it.
     #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether it was made: false if the watcher ended it, and nothing is there then.
@@ -106,11 +106,11 @@ pub struct Copied {
 impl Store {
     /// Copies the store to `path` while other processes use it.
     ///
-    /// The copy is of one moment after the call began. It has everything that was saved before,
-    /// deleted checkpoints that can be restored, and the log. Every page of it has passed its
-    /// checksum, and it was closed cleanly. It has an identity of its own, so that it can be used
-    /// beside the original. Changes wait as long as it takes to read the file once out of
-    /// memory; see [`Copied::held`]. Needs room for another file of the same size.
+    /// The copy shows one moment after the call began. It has everything that was saved before that
+    /// moment, deleted checkpoints that can be restored, and the log. Every page of it has passed
+    /// its checksum, and it was closed cleanly. It has an identity of its own, so that it can be
+    /// used beside the original. Changes wait about as long as reading the file once from memory
+    /// takes; see [`Copied::held`]. Needs room for another file of the same size.
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;

@@ -157,7 +157,8 @@ impl Store {
             }
             let part = self.shared.write(|writer| writer.rekey_records(from, to))?;
             seen += part.rows as u64;
-            // The frames that stay as they are come again below, and are counted there.
+            // Counts no unchanged frames: the loop over frames below reads them again and counts
+            // them.
             done.documents += part.changed;
             Ok(Some(part))
         })?;

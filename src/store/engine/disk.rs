@@ -190,18 +190,18 @@ pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Gives back what is reserved beyond this length; false if there is nothing.
+    /// Gives back the disk space reserved beyond this length; false if there is none.
     fn cut_reserve(&self, _bytes: u64) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Whether there is such space beyond the end of the file.
+    /// Whether disk space is reserved beyond the end of the file.
     fn is_reserved(&self) -> bool {
         false
     }
 
-    /// Gives the space of these parts back to the file system; they read as zeros then. False if
-    /// that made no room.
+    /// Punches holes: gives the disk space of these parts back, which then read as zeros. False if
+    /// that freed nothing.
     fn free(&self, _parts: &[Range<u64>]) -> io::Result<bool> {
         Ok(false)
     }

@@ -15,7 +15,7 @@ pub(in crate::store) fn lacks_room(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if is_full(source))
 }
 
-/// Adds to an error of a full disk what was done before it.
+/// Adds to an error of a full disk how much was done before it.
 pub(in crate::store) fn after(error: Error, done: u64, total: usize, verb: &str) -> Error {
     match error {
         Error::Io { path, source } if is_full(&source) && done > 0 => {

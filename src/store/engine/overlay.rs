@@ -1,8 +1,9 @@
 //! An overlay over a file: writes stay in memory, and the file does not change.
 //!
-//! With it the engine can repair what a crash left, and take in what waits outside of its tables,
-//! for a caller that only reads. The file is locked, or it is a *view*: another process may write
-//! to it, and every read is checked against the commit that the view began with.
+//! With it the engine can repair what a crash left, and take in the journal and the spool, for a
+//! caller that only reads. Either the file is locked, or the overlay is a *view*: then another
+//! process may write to the file, and the view checks after every read that the file still has the
+//! same commit.
 //!
 //! Must never write to the file.
 
@@ -26,10 +27,10 @@ const BLOCK_BYTES: u64 = BLOCK as u64;
 /// A file, and the blocks written over it. Clones share the same overlay.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Overlay {
-    /// Open while any clone lives, and so is its lock.
+    /// Stays open and locked while any clone lives.
     file: Arc<dyn DiskFile>,
     written: Arc<Mutex<Written>>,
-    /// `None` if the file is locked.
+    /// The commit that this shows if it is a view; `None` if the file is locked.
     viewed: Option<Arc<Viewed>>,
 }
 
@@ -42,11 +43,11 @@ struct Written {
     file_bytes: u64,
 }
 
-/// The commit of a file that is not locked.
+/// The commit that a view shows of a file without a lock.
 #[derive(Debug)]
 struct Viewed {
     published: Published,
-    /// Whether a read found another commit. Then the engine got an error and no bytes.
+    /// Whether a read found that the file has another commit; the engine got an error then.
     is_stale: AtomicBool,
     has_ended: AtomicBool,
 }
@@ -61,7 +62,7 @@ impl Overlay {
         Ok(Some(Self::over(file, bytes, None)))
     }
 
-    /// Takes no lock; `None` if the header names no commit to rely on.
+    /// Opens a view, without a lock; `None` if the header names no durable commit.
     pub(in crate::store) fn view(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
         let Some(published) = Published::read(file.as_ref())? else { return Ok(None) };
         let (bytes, header) = (published.file_bytes, published.header().to_vec());
@@ -71,7 +72,7 @@ impl Overlay {
             has_ended: AtomicBool::new(false),
         };
         let overlay = Self::over(file, bytes, Some(Arc::new(viewed)));
-        // What else is in the header changes without a commit.
+        // Kept in memory, since other fields of the header change without a commit.
         match overlay.write(0, &header) {
             Err(_) if overlay.is_stale() => Ok(None),
             written => written.map(|()| Some(overlay)),
@@ -101,7 +102,7 @@ impl Overlay {
         }
     }
 
-    /// Ends this view: the engine gets errors from now on, and so it closes without work.
+    /// Ends this view: from now on the engine gets errors, so that it closes without more work.
     pub(in crate::store) fn end(&self) {
         if let Some(viewed) = &self.viewed {
             viewed.has_ended.store(true, Ordering::Release);
@@ -116,7 +117,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// Passes on what was read, unless the file has another commit now.
+    /// Returns what was read, or an error if the file has another commit by now.
     fn checked<T>(&self, read: io::Result<T>) -> io::Result<T> {
         let Some(viewed) = &self.viewed else { return read };
         if viewed.published.is_still(self.file()).unwrap_or(false) {
@@ -149,7 +150,7 @@ impl Written {
         Ok(is_of_file)
     }
 
-    /// A block that was not written.
+    /// Reads a block that was not written from the file.
     fn block_of(&self, file: &dyn DiskFile, number: u64) -> io::Result<Vec<u8>> {
         let start = number * BLOCK_BYTES;
         let there = self.file_bytes.saturating_sub(start).min(BLOCK_BYTES);

@@ -154,7 +154,8 @@ impl Pages {
         self.header.is_unclosed()
     }
 
-    /// Whether the engine reads and checks all of it before it goes on from the last commit.
+    /// Whether the engine checks all pages when it opens the file: it was not closed, and its last
+    /// commit was made in one phase.
     pub(in crate::store) fn needs_repair(&self) -> bool {
         self.header.needs_repair()
     }

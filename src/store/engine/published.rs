@@ -7,14 +7,14 @@
 //! [`Published::read`] notes what the header names, and [`Published::is_still`] compares.
 //!
 //! - The header is read twice until both reads agree, since a reader may see half of a write.
-//! - Only a commit in two phases counts: it was synced before the header named it, and nothing
-//!   else may be newer. `compact` commits in one phase meanwhile; then nothing is published.
-//! - What is compared is the slot of the commit, which slot it is, and how it was committed.
-//!   Everything else in the header changes without a commit.
+//! - Only a commit in two phases counts: it was synced before the header named it. While `compact`
+//!   runs it commits in one phase, and nothing counts as published.
+//! - The comparison covers the slot of the commit, which slot it is, and its number of phases.
+//!   Everything else in the header may change without a commit.
 //!
-//! The rest of the store has the same rule. The journal starts over, and files of the spool go,
-//! only after a durable commit that has their saves. So what was read from them completes this
-//! commit if the header still names it afterwards.
+//! Journal and spool follow the same rule: the journal starts over, and files of the spool are
+//! removed, only after a durable commit that has their saves. So if the header still names this
+//! commit after they were read, they have all later saves.
 //!
 //! Must never write.
 
@@ -23,19 +23,19 @@ use std::io;
 use super::disk::DiskFile;
 use super::pages::header::{self, BYTES};
 
-// A write of the header takes far less time than this many reads.
+// Enough tries: a write of the header takes far less time.
 const READS: usize = 100;
 
-/// The start of a file, as it names the last durable commit.
+/// The header of a file that names a durable commit, and the length of the file then.
 #[derive(Clone)]
 pub(in crate::store) struct Published {
     header: [u8; BYTES],
-    /// How long the file was then.
+    /// The length of the file when the header was read.
     pub(in crate::store) file_bytes: u64,
 }
 
 impl Published {
-    /// `None` if the header names no commit that another process could rely on.
+    /// Reads the header; `None` if its last commit is not durable, or if it keeps changing.
     pub(in crate::store) fn read(file: &dyn DiskFile) -> io::Result<Option<Self>> {
         for _ in 0..READS {
             let header = bytes(file)?;
@@ -55,7 +55,7 @@ impl Published {
         Ok(header::commit_bytes(&self.header) == header::commit_bytes(&now))
     }
 
-    /// The start of the file, for the engine.
+    /// The bytes of the header, for the engine.
     pub(in crate::store) fn header(&self) -> &[u8] {
         &self.header
     }

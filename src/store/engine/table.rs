@@ -144,8 +144,8 @@ pub(in crate::store) fn begin(
     let mut transaction = database.begin_write()?;
     transaction.set_durability(durability)?;
     transaction.set_two_phase_commit(true);
-    // With the list of free pages in each durable commit, a store that was not closed opens without
-    // a walk through all of it. Readers open such a store time and again.
+    // Each durable commit lists the free pages, so that a store that was not closed opens without a
+    // walk through all pages. Readers open such a store often.
     transaction.set_quick_repair(!matches!(durability, Durability::None));
     Ok(transaction)
 }

@@ -49,7 +49,8 @@ impl Store {
                 None => snapshot.entries(Span::ALL)?.collect(),
             }
         };
-        // A plan is compared by sequences, which saves of the spool only have after a turn.
+        // The plan is compared by sequences later, and spooled saves get their final ones in a
+        // turn.
         match self.shared.read_in_turn(all) {
             Err(error) if is_forbidden(&error) => self.shared.read(all),
             entries => entries,
@@ -74,8 +75,9 @@ impl Store {
     /// # }
     /// ```
     ///
-    /// Many are removed in parts of some thousand, so that others can save meanwhile. If that is
-    /// interrupted, planning again goes on where it ended. What is gone already is no obstacle.
+    /// A large plan is removed in parts of some thousand checkpoints, so that other processes can
+    /// save meanwhile. After an interruption, plan and apply again. Planned checkpoints that are
+    /// gone already are skipped.
     ///
     /// # Errors
     /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
@@ -98,7 +100,7 @@ impl Store {
         self.apply_as(plan, Removal::Restorable, watch)
     }
 
-    /// As [`Store::apply`], but what is removed is gone.
+    /// As [`Store::apply`], but removes for good.
     ///
     /// # Errors
     /// As [`Store::apply`].
@@ -106,7 +108,7 @@ impl Store {
         self.apply_now_with(plan, &mut unwatched)
     }
 
-    /// As [`Store::apply_with`], but what is removed is gone.
+    /// As [`Store::apply_with`], but removes for good.
     ///
     /// # Errors
     /// As [`Store::apply`].

@@ -1,6 +1,6 @@
 //! Deleting checkpoints by their ids: in one transaction, or in small parts on a full disk.
 //!
-//! Must never let a part fail for good while the file has space that no checkpoint uses.
+//! Must never give up while the file has space that no checkpoint uses.
 
 use std::collections::BTreeSet;
 
@@ -36,8 +36,8 @@ impl Store {
         }
     }
 
-    /// Deletes a few checkpoints at a time, as one operation of the log. What each part frees is
-    /// there for the next. What expired meanwhile stays: purging it takes room.
+    /// Deletes a few checkpoints at a time, as one operation of the log. The next part can use what
+    /// a part frees. Expired checkpoints are not purged here, since that takes room.
     fn delete_in_parts(&self, ids: &[&Id], removal: Removal, now: Timestamp) -> Result<Deleted> {
         let mut total = Deleted::default();
         let (mut left, mut at_once) =

@@ -4,10 +4,10 @@
 //! that is based on it has to change. Purging removes the frame too.
 //!
 //! Purging happens in `compact`, or after `keep_deleted` at the next delete or prune; it stores
-//! anew what depended on the frames. What is pruned on save goes at once, because a ring must not
-//! grow. Two exceptions can be restored: what was saved before pruning on save was set, and what
-//! goes for its age. A clock that is ahead for one save makes a whole series look old, and when it
-//! is right again, that can be undone.
+//! anew the frames that depended on the purged ones. Pruning on save purges at once, because a ring
+//! must not grow. Two exceptions can be restored: checkpoints saved before pruning on save was set,
+//! and checkpoints removed for their age. A clock that is ahead for one save makes a whole series
+//! look old; once it is right again, that prune can be undone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;

@@ -103,13 +103,13 @@ impl Snapshot<'_> {
     }
 }
 
-/// A file that could not be read has no document to go on from.
+/// Refuses a checkpoint whose file could not be read: it has no document to continue from.
 fn refuse_unreadable(checkpoint: &Checkpoint) -> Result<()> {
     let entry = &checkpoint.entry;
     if !entry.is_unreadable() {
         return Ok(());
     }
-    let reason = format_args!("{} is a file that could not be read, and has no document", entry.id);
+    let reason = format_args!("{} has no document: its file could not be read", entry.id);
     Err(Error::invalid("checkpoint", reason))
 }
 

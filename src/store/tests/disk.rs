@@ -54,10 +54,10 @@
 //! change and each call failing in turn. The path then leads to the old store or to the new one;
 //! either has everything acknowledged, and the old one is complete, at the path or beside it.
 //!
-//! A process that only reads looks at a workload through views: in the states between its changes,
-//! and with a handle that keeps reading while the changes happen between its own calls, some of
-//! them only half. Everything acknowledged before a read began must be there, and nothing else but
-//! what the writer does meanwhile.
+//! A process that only reads looks at a workload through views: in each state between two changes
+//! of the disk, and with a handle that keeps reading while changes happen between its calls to the
+//! disk, some of them only half. A read must find everything that was acknowledged before it began,
+//! and nothing that the writer did not save before it ended.
 //!
 //! Not simulated: a disk that reports a sync that it did not do, and bytes that change by
 //! themselves (see the tests of damage).

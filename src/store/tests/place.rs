@@ -36,7 +36,7 @@ fn count(path: &Path) -> u64 {
     Store::open(path).unwrap().count().unwrap()
 }
 
-/// Has the file for a moment. A call that only reads would not take it.
+/// Takes a turn and lets the file go. A call that only reads would not take a turn.
 fn enter(path: &Path) {
     Store::open(path).unwrap().shared.turn.with(|_| Ok(())).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Views: what a handle reads of a store that another one has, and of files that change or are
-//! damaged under it.
+//! Views: what a handle reads of a store that another handle has open, and of files that change or
+//! are damaged meanwhile.
 
 use std::error::Error as _;
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +14,7 @@ use crate::retention::Policy;
 use crate::store::engine::location;
 use crate::store::{Hold, Options, Settings, Store};
 
-/// A store that one handle has, and another handle that reads beside it.
+/// A store that one handle has open, and another handle that reads beside it.
 pub(super) struct Pair {
     dir: tempfile::TempDir,
     pub(super) writer: Store,
@@ -32,10 +32,10 @@ impl Pair {
     }
 }
 
-/// A view prunes on save, too. So it had removed the base of a save that came later, which the
-/// saving process still had, and that save could not be read.
+/// A view prunes on save, too. So a view had removed the base of a later save, while the saving
+/// process still had that base, and the save could not be read.
 ///
-/// What a view cannot add was lost for other threads that used the same view.
+/// Also, a save that a view could not add was lost for other threads with the same view.
 #[test]
 fn a_save_whose_base_a_view_has_pruned_is_read_in_another_view() {
     let pair = Pair::new();
@@ -44,7 +44,7 @@ fn a_save_whose_base_a_view_has_pruned_is_read_in_another_view() {
     pair.writer.set_settings(&settings).unwrap();
     let mut without_base = 0;
     for number in 0..4000 {
-        // On a busy machine the writer prunes first, time and again.
+        // On a busy machine the writer may prune first many times.
         if number >= 40 && without_base > 0 {
             return;
         }
@@ -94,7 +94,7 @@ impl Killed {
         self.dir.path().join("store.redb")
     }
 
-    /// A handle with a view.
+    /// Opens a handle that keeps a view.
     fn reader(&self, cache_bytes: usize) -> Store {
         let wait = Duration::from_millis(100);
         let options = Options { create: false, wait, cache_bytes, ..Options::default() };
@@ -112,7 +112,7 @@ pub(super) fn list(store: &Store) -> Result<Vec<Id>> {
     Ok(entries.into_iter().map(|(_, id)| id).collect())
 }
 
-/// An error whose text names a path.
+/// Whether the text of an error names a path.
 fn names(error: &Error, path: &Path) -> bool {
     let source = error.source().map(ToString::to_string).unwrap_or_default();
     format!("{error} {source}").contains(&*path.to_string_lossy())
@@ -229,7 +229,7 @@ fn a_damaged_journal_fails_a_view_as_it_fails_a_turn() {
     assert_eq!(fs::read(&journal).unwrap(), bytes);
 }
 
-/// The good ones are read, and a turn sets the damaged one aside.
+/// The whole files are read, and a turn sets the damaged one aside.
 #[test]
 fn a_damaged_file_of_the_spool_hides_no_other() {
     for has_view in [false, true] {
@@ -237,7 +237,7 @@ fn a_damaged_file_of_the_spool_hides_no_other() {
         let reader = has_view.then(|| killed.reader(0));
         let spooler = killed.reader(0);
         let mut saved = killed.saved.clone();
-        // Only a process that had the store can say how saves are sealed.
+        // This save makes the handle open the store, so that it knows how saves are sealed.
         saved.push(spooler.save(about(0), &state(0, 30)).unwrap().id);
         spooler.shared.let_go();
         for number in 40..43 {
@@ -256,7 +256,8 @@ fn a_damaged_file_of_the_spool_hides_no_other() {
             Store::open_with(killed.path(), Options { create: false, ..Options::default() })
                 .unwrap()
         });
-        // Nobody can set it aside, and a read does not leave it out.
+        // While another process has the file, no handle can set the damaged file aside, and a read
+        // fails rather than leave it out.
         let held = File::open(killed.path()).unwrap();
         if has_view {
             held.lock().unwrap();

@@ -34,7 +34,7 @@ impl Writer<'_> {
         let base = FoundFrame::parse(frame).and_then(|found| found.base(key.sequence));
         match base.ok().flatten() {
             Some(base) => {
-                // A view cannot be read any more once a commit has overtaken it.
+                // An error is no fault here: a view that a commit has overtaken cannot be read.
                 debug_assert!(
                     !matches!(self.frames.get(frame_row(base, 0)), Ok(None)),
                     "frame {base}, the base of {}, is gone",

@@ -60,8 +60,9 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
             return Ok(None);
         };
         let Span { from, to, .. } = Span::of_times(from, to);
-        // Many may have been saved within one millisecond, so most are passed over unchecked. If
-        // none of the others is it, it may be one that is damaged.
+        // Many checkpoints may be of the same millisecond, so the first round skips rows that seem
+        // to have another id, without checking them. If it finds nothing, the row may be damaged,
+        // and the second round checks all.
         for is_unchecked in [true, false] {
             for row in records.range(from.to_bytes()..to.to_bytes()).within(self.path)? {
                 let (key, value) = row.within(self.path)?;

@@ -30,7 +30,7 @@ impl<'a> Snapshot<'a> {
         Ok(Self { open, path, tables: open.tables(path)? })
     }
 
-    /// For tables that few reads need.
+    /// The transaction, for tables that few reads need.
     pub(in crate::store) fn transaction(&self) -> &ReadTransaction {
         &self.tables.transaction
     }

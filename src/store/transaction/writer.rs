@@ -49,7 +49,7 @@ pub(in crate::store) fn transact<T>(
     open.tables.forget();
     let mut next_name = lock(&open.next_name);
     let pending = lock(&open.intake).take();
-    // What is in memory is never synced, and a read waits for this commit.
+    // A commit in memory is never synced, and a read waits for it.
     let durability = if open.is_in_memory() { Durability::None } else { durability };
     let run = || {
         let transaction = begin(&open.database, durability).within(path)?;

@@ -228,7 +228,7 @@ impl Turn {
         }
     }
 
-    /// Whether a read would neither wait nor open the file.
+    /// Whether a read uses the file and no view: this process has it open, or never lets it go.
     pub(in crate::store) fn is_at_hand(&self) -> bool {
         let is_ready = |open: &Option<Open>| self.is_ready(open.as_ref(), Use::Read);
         self.options.hold == Hold::Forever || try_read(&self.open).is_some_and(|it| is_ready(&it))
@@ -239,7 +239,8 @@ impl Turn {
         open.is_some_and(suits) && !self.broken.load(Ordering::Acquire)
     }
 
-    /// Opens the file if it is not open, no longer reliable, or in memory while this call writes.
+    /// Opens the file if it is closed, if it is no longer reliable, or if it is open in memory and
+    /// this call writes.
     fn make_ready<'a>(
         &self,
         mut open: RwLockWriteGuard<'a, Option<Open>>,
@@ -272,7 +273,7 @@ impl Turn {
         Ok(open)
     }
 
-    /// Closes the file without what a clean end needs.
+    /// Closes the file without the work of a clean end.
     fn close_broken(&self, open: &mut Option<Open>) {
         self.broken.store(false, Ordering::Release);
         // Closing a damaged file may panic too; the error was already reported.

@@ -105,7 +105,7 @@ pub(in crate::store) fn open_in_memory(
     Ok((database, id, overlay))
 }
 
-/// Opens the store to look at it, whatever process has it; `None` if it changes at this moment.
+/// Opens a view of the store, whatever process has it; `None` if a commit overtakes it meanwhile.
 pub(in crate::store) fn open_view(
     place: &StorePath,
     options: &Options,
@@ -139,7 +139,7 @@ pub(in crate::store) fn open_view(
 /// Refuses a file whose damage would make the engine end the process when it closes the file.
 fn check_engine(file: Box<dyn DiskFile>, path: &Path) -> Result<()> {
     let pages = Pages::open(file).at(path)?;
-    // The engine reads all of what it repairs, and refuses any other start.
+    // If it repairs a file, the engine checks all pages itself. A faulty header it refuses.
     if pages.needs_repair() || !pages.header_faults().is_empty() {
         return Ok(());
     }

@@ -22,7 +22,8 @@ use text::{TEXT_BYTES, TEXT_BYTES_MAX};
 // A delete copies some forty pages of a small store. The larger the store, the more pages it is
 // spread over.
 const RESERVE_BYTES_MIN: u64 = 384 << 10;
-// Kept for what is removed for good: what can be restored frees no space, and may use up the rest.
+// Kept for removals for good: a removal that can be restored frees no space, and may use up the
+// rest of the reserve.
 const RESERVE_BYTES_LAST: u64 = 128 << 10;
 const RESERVE_BYTES_MORE: u64 = 4 << 20;
 const RESERVE_PART: u64 = 16;
@@ -91,9 +92,9 @@ impl LockFile {
         }
     }
 
-    /// Gives the reserve back to the file system, so that a full disk has room for a call that
-    /// removes something; false if there is none. What is removed for good may have all of it. The
-    /// next process that finds plenty of room makes it anew.
+    /// Gives the reserve back to the file system, so that a call that removes something finds room
+    /// on a full disk; false if there is none. Only a removal for good gets all of it. The next
+    /// process that finds plenty of room makes the reserve anew.
     pub(in crate::store) fn release(&self, is_final: bool) -> bool {
         let kept = if is_final { 0 } else { RESERVE_BYTES_LAST };
         self.open().and_then(|file| file.cut_reserve(kept).at(&self.path)).unwrap_or(false)

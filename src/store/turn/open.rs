@@ -40,7 +40,7 @@ pub(in crate::store) type Settle = fn(&Open, &Path, Timestamp) -> Result<()>;
 
 /// The file while this process has it.
 pub(in crate::store) struct Open {
-    /// Dropped first: the engine keeps the file while anything reads it.
+    /// Dropped first: the engine keeps the file open while a read transaction lives.
     pub(in crate::store) tables: KeptTables,
     pub(in crate::store) database: Database,
     /// The identity of this store, not of one that may replace it.
@@ -85,8 +85,8 @@ pub(in crate::store) struct Open {
     pub(in crate::store) since: Instant,
     /// The overlay, if the file is open in memory; then only readers may use it.
     pub(in crate::store) memory: Option<Overlay>,
-    /// Sequences from here on are provisional: a view gave them to saves of the spool, which get
-    /// other ones when they are taken in.
+    /// Sequences from here on are provisional: a view gave them to spooled saves, which get others
+    /// when a process takes them in.
     pub(in crate::store) provisional_from: AtomicU64,
 }
 
@@ -96,7 +96,7 @@ impl Open {
         self.tables.get((&self.database, &self.commits), path)
     }
 
-    /// The highest sequence that a checkpoint here can have for good.
+    /// The highest sequence that is not provisional.
     pub(in crate::store) fn last_final(&self) -> u64 {
         self.provisional_from.load(Ordering::Acquire).saturating_sub(1).min(SEQUENCE_MAX)
     }
@@ -174,8 +174,8 @@ impl Open {
         Ok(open)
     }
 
-    /// As [`Open::in_memory`], for a view: the caller has read the journal, and puts it into the
-    /// tables.
+    /// As [`Open::in_memory`], for a view: the caller has read the journal, and puts its saves into
+    /// the tables.
     pub(in crate::store) fn view(
         opened: (Database, Option<FileId>, StoreFacts),
         overlay: Overlay,

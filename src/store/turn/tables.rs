@@ -1,7 +1,7 @@
-//! The tables for reading, as one commit left them: opened once for all reads until the next.
+//! The tables for reading, opened once for all reads between two commits.
 //!
-//! Opening them takes about half of what a small read costs. The engine cannot use the pages again
-//! that a kept commit has, so every commit forgets it.
+//! Opening them takes about half of a small read. A kept read transaction keeps the engine from
+//! reusing the pages of its commit, so every commit drops it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub(in crate::store) struct ReadTables {
     pub(in crate::store) index: ReadOnlyTable<IndexBytes, ()>,
     pub(in crate::store) names: ReadOnlyTable<&'static [u8], &'static [u8]>,
     pub(in crate::store) ids: ReadOnlyTable<&'static str, RecordBytes>,
-    /// The number of commits before.
+    /// Number of commits when the tables were opened.
     commits: u64,
 }
 
@@ -35,13 +35,14 @@ impl KeptTables {
         *write(&self.0) = None;
     }
 
-    /// The tables as the last of these commits left them.
+    /// The tables of the last of these commits.
     pub(in crate::store) fn get(
         &self,
         (database, commits): (&Database, &AtomicU64),
         path: &Path,
     ) -> Result<Arc<ReadTables>> {
-        // Asked first: a commit after this may be in the tables, and one before it is.
+        // Read before the tables are opened: they have every commit counted here, and perhaps a
+        // later one.
         let before = commits.load(Ordering::Acquire);
         if let Some(kept) = read(&self.0).as_ref().filter(|kept| kept.commits == before) {
             return Ok(kept.clone());
@@ -57,7 +58,7 @@ impl KeptTables {
             commits: before,
         });
         let mut kept = write(&self.0);
-        // A commit that came meanwhile must find nothing to forget.
+        // Not kept if a commit came meanwhile: that commit has already dropped the kept tables.
         if commits.load(Ordering::Acquire) == before {
             *kept = Some(tables.clone());
         }

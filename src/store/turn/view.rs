@@ -1,12 +1,12 @@
 //! A view: the store as it is now, whatever process has it, for calls that only read.
 //!
-//! A view opens the last durable commit in memory, without a lock, and puts into its tables there
-//! what the journal and the spool have beyond it. So it has everything that was acknowledged
-//! before the call began, and no other process notices it. `engine/published.rs` says why what it
-//! reads is right; the room `ask` completes views and tries again when a commit overtook one.
+//! A view opens the last durable commit in memory, without a lock, and puts later saves from the
+//! journal and the spool into these tables. So it has everything that was acknowledged before the
+//! call began, and no other process notices it. `engine/published.rs` says why its reads are right.
+//! The room `ask` completes a view, and makes a new one if a commit has overtaken it.
 //!
-//! Saves of the journal have their final sequences. Those of the spool get theirs when a process
-//! takes them in, so a view gives them provisional ones.
+//! Saves in the journal have final sequences. Saves in the spool get theirs when a process takes
+//! them in, so a view gives them provisional ones.
 //!
 //! Must never lock, write, sync or remove a file.
 
@@ -30,13 +30,13 @@ use crate::store::turn::found::StoreFacts;
 use crate::store::turn::open::Open;
 use crate::sync::{lock, read, write};
 
-/// The store in memory, as another process may have it open.
+/// The store in memory, while another process may have the file.
 pub(in crate::store) struct View {
-    /// `None` once this ends.
+    /// `None` only while this is dropped.
     open: Option<Open>,
     overlay: Overlay,
     place: StorePath,
-    /// `None` once it has what only a new view can show.
+    /// `None` once the journal has saves that only a new view can show.
     journal: Mutex<Option<Followed>>,
 }
 
@@ -75,7 +75,7 @@ impl View {
                 let journal = Mutex::new(Some(followed));
                 Ok(Some(Self { open: Some(open), overlay, place, journal }))
             }
-            // A commit that overtook this view may have started the journal over, too.
+            // A commit has overtaken this view, and may have started the journal over.
             Err(_) if !overlay.is_current().unwrap_or(false) => Ok(None),
             Err(error) => Err(error),
         }
@@ -88,7 +88,7 @@ impl View {
     /// Adds what the journal has beyond this view; false if only a new view can show that.
     pub(in crate::store) fn follow(&self) -> Result<bool> {
         let mut journal = lock(&self.journal);
-        // Put back only if all of its news gets in, so that other threads miss none.
+        // Put back only if all new saves get in. Otherwise other threads would miss some.
         let Some(mut followed) = journal.take() else { return Ok(false) };
         let left = followed.news()?;
         // Other threads use these tables already. News of a later commit do not fit them.
@@ -96,7 +96,7 @@ impl View {
             return Ok(false);
         }
         if !left.is_empty() {
-            // Another thread may prune this view, and a base with it.
+            // Held because another thread that uses this view may prune a base.
             let _journal = lock(&self.open_file().journal);
             if !without_panics(&self.place.path, || self.has_bases(&left))? {
                 return Ok(false);
@@ -122,14 +122,14 @@ impl View {
             && location::is_at(self.place.disk.as_ref(), self.open_file().file, path).at(path)?)
     }
 
-    /// Whether a read failed because a commit has overtaken this view. What was found meanwhile
-    /// must not be used: a caller may have taken the failure for something else.
+    /// Whether a read failed because a commit has overtaken this view. Then no result may be used:
+    /// the code that got the failure may have taken it for damage.
     pub(in crate::store) fn is_stale(&self) -> bool {
         self.overlay.is_stale()
     }
 
-    /// Whether these saves can be read here. A view prunes on save, too, and may have removed a
-    /// base that the saving process still has.
+    /// Whether this view has the bases of these saves. A view prunes on save, too, and may have
+    /// removed a base that the saving process still has.
     fn has_bases(&self, placed: &[Placed]) -> Result<bool> {
         let path = self.place.path.as_path();
         let transaction = self.open_file().database.begin_read().within(path)?;
@@ -153,7 +153,7 @@ impl View {
 
 impl Drop for View {
     fn drop(&mut self) {
-        // The engine would write to the overlay when it closes. It may panic if pages are damaged.
+        // Closing, the engine would write to the overlay, and panic if pages are damaged.
         self.overlay.end();
         let open = self.open.take();
         let _ = without_panics(&self.place.path, || {
@@ -168,7 +168,7 @@ impl Views {
         read(&self.kept).clone()
     }
 
-    /// Whether there was a view before.
+    /// Whether this handle ever had a view.
     pub(in crate::store) fn has_had(&self) -> bool {
         self.has_had.load(Ordering::Acquire)
     }

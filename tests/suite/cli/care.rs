@@ -52,7 +52,8 @@ fn a_store_that_is_whole_is_told_in_numbers() {
     ");
 }
 
-/// It said that "2 of 2 parts" could not be saved, which says nothing about the checkpoints.
+/// The error said that "2 of 2 parts" could not be saved, but not how many checkpoints were
+/// incomplete.
 #[test]
 fn a_repair_counts_the_checkpoints_that_lost_files() {
     let test = Test::new();
@@ -108,7 +109,7 @@ fn what_cannot_be_opened_at_all_is_told_and_left_alone() {
     assert!(said.contains("nothing can be saved, nothing was changed"), "{said}");
     assert!(fs::read(&store).unwrap() == vec![7; 50_000]);
     // A store was opened here, so that it is damage and not another file.
-    assert!(said.ends_with("hint: restore a backup; the file is as it was\n"), "{said}");
+    assert!(said.ends_with("hint: restore a backup; the file was not changed\n"), "{said}");
     let (told, _) = test.told("verify", 5);
     assert!(told.contains("it cannot be opened: "), "{told}");
     assert!(Test::new().run("verify").failed(3).contains("there is no store"));
@@ -186,7 +187,7 @@ fn a_copy_is_made_and_never_replaces_anything_unasked() {
     assert!(said.starts_with("error: cannot write into none: "), "{said}");
     assert!(test.run("backup .").failed(1).contains("hint: name a file and not a directory"));
     for command in ["backup -", "key -"] {
-        assert!(test.run(command).failed(2).contains("one of this name is ./-"), "{command}");
+        assert!(test.run(command).failed(2).contains("./- is the file named -"), "{command}");
         assert!(!test.path().join("-").exists());
     }
 }

@@ -444,13 +444,13 @@ fn files_of_other_systems_count_until_they_are_imported() {
     test.doctor("", 0).has("files", "ok", "nothing to import");
 }
 
-/// What an export wrote of the store's own checkpoints counted as files to import.
+/// Files that an export had written of native checkpoints counted as files to import.
 #[test]
 fn our_own_exports_are_not_files_to_import() {
     let test = Test::filled();
     test.run("export project --quiet").done();
     test.doctor("", 0).has("files", "ok", "nothing to import");
-    // For another store they are.
+    // For another store they count.
     fs::remove_dir_all(test.path().join(".waypost")).unwrap();
     test.feed("save --id other", "1").done();
     test.doctor("", 0).has("files", "warn", "not imported yet");

@@ -27,7 +27,7 @@ fn without_the_key_a_store_can_be_listed_and_the_user_is_told_what_to_do() {
     assert!(test.run("stats").done().contains(&id));
     insta::assert_snapshot!(test.run("show a").failed(4).replace(&id, "[KEY]"), @"
     error: checkpoint a is encrypted with key [KEY], and no key was given
-    hint: give its key with --key-file; lists do without
+    hint: give its key with --key-file; `waypost list` needs none
     ");
     test.run("key other.key").done();
     let told = test.run("show a --key-file other.key --json").failed(4);

@@ -49,8 +49,8 @@ fn a_fork_goes_on_in_a_series_of_its_own() {
 fn a_fork_needs_a_series_that_is_not_there() {
     let test = filled();
     insta::assert_snapshot!(test.run("fork a-1").failed(2), @"
-    error: nothing names the series to go on in
-    hint: name it with --series; `waypost rollback` goes on in the series of the checkpoint
+    error: the series to continue in is not named
+    hint: name it with --series; `waypost rollback` continues in the series of the checkpoint
     ");
     insta::assert_snapshot!(test.run("fork a-1 --issue 42").failed(4), @"
     error: series issue:42 is there already

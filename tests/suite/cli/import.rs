@@ -197,8 +197,8 @@ fn leftovers_are_listed_and_other_files_passed_over() {
     assert!(told.contains("skipped .pipeline/team.json: empty"), "{told}");
 }
 
-/// A crash left the only checkpoint of a project empty: the import ended with 3, as if work had
-/// never started.
+/// A crash left the only checkpoint file of a project empty, and the import ended with 3, as if
+/// work had never started.
 #[test]
 fn an_empty_checkpoint_file_cannot_be_imported() {
     for (bytes, reason) in

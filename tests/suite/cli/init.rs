@@ -114,7 +114,7 @@ fn what_cannot_be_read_is_told_but_the_store_is_there() {
     assert!(ended.stderr.contains(".pipeline/checkpoint-HALF.json: "), "{}", ended.stderr);
     let outcome = test.outcome("init --json");
     assert_eq!(outcome["refusals"][0]["path"], ".pipeline/checkpoint-HALF.json");
-    // It was a number alone, and nobody knew which file it was.
+    // The report had only a number and did not name the file.
     let shown = test.shown("init");
     assert!(
         shown.contains(

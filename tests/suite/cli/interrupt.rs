@@ -276,7 +276,8 @@ fn waiting_for_the_store_to_be_opened_ends_at_once() {
         wait(&mut child, || is_awaited(&test));
         // A shell that runs the tests in the background may have them ignore the other signal.
         send(&child, Signal::TERM);
-        // Those that read before they change catch it, and shells see no difference.
+        // Commands that read before they change the store catch the signal; shells see no
+        // difference.
         let status = child.wait().unwrap();
         let is_ended = status.signal() == Some(Signal::TERM.as_raw()) || status.code() == Some(143);
         assert!(is_ended, "{command}: {status}");

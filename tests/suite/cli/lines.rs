@@ -38,7 +38,7 @@ fn a_line_that_is_refused_does_not_stop_the_others() {
     insta::assert_snapshot!(ended.stderr, @"
     line 3: invalid document: expected a value at line 1 column 1
     error: 1 of 3 lines were refused
-    hint: mend line 3, then save what was refused again
+    hint: mend line 3, then save the refused lines again
     ");
 }
 
@@ -55,7 +55,7 @@ fn a_program_gets_an_object_for_every_line() {
     assert_eq!((&answers[0]["phase"], &answers[2]["phase"]), (&"line".into(), &"flag".into()));
     insta::assert_snapshot!(by_member(&answers[1].to_string()), @r#"
     {"error":{"code":"invalid",
-    "hint":"`waypost save --help` has the fields and what they take",
+    "hint":"`waypost save --help` lists the fields and their values",
     "message":"invalid about.colour: no such field"},
     "version":1}
     "#);
@@ -63,7 +63,7 @@ fn a_program_gets_an_object_for_every_line() {
     {"version":1,
     "error":{"code":"skipped",
     "message":"1 of 3 lines were refused",
-    "hint":"mend line 2, then save what was refused again"}}
+    "hint":"mend line 2, then save the refused lines again"}}
     "#);
 }
 

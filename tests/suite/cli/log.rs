@@ -188,7 +188,7 @@ fn damage_is_told_in_its_line() {
     ");
     insta::assert_snapshot!(ended.stderr, @"
     error: 1 of 4 checkpoints are damaged
-    hint: all others were read; `waypost verify` tells all, `waypost repair` saves the rest
+    hint: all others were read; `waypost verify` lists all damage, `waypost repair` saves the rest
     ");
     let ended = log(&test, "--json");
     assert_eq!(ended.code, Some(5));

@@ -223,7 +223,7 @@ fn selecting_without_a_terminal_lists_and_refuses() {
         "{lines:?}"
     );
     assert!(lines[1].ends_with("ago  unknown  plan"), "{lines:?}");
-    assert!(ended.stderr.contains("hint: `waypost resume n-0` takes that one"));
+    assert!(ended.stderr.contains("hint: `waypost resume n-0` resumes that one"));
     let ended = test.run("resume work --strategy select --json");
     let first: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(

@@ -1,6 +1,7 @@
 //! Files in the places of systems that cannot be read: after a crash, or half written.
 //!
-//! The import refused such a file and forgot it, so that `resume` went on from the content before.
+//! Before, the import refused such a file and kept nothing of it, so `resume` continued from its
+//! earlier content.
 
 use std::fs;
 
@@ -9,7 +10,7 @@ use waypost::Layout;
 use super::conformance::{Broken, broken};
 use super::{Ended, Test};
 
-/// What a crash leaves of a file.
+/// What a crash may leave of a file.
 fn remains(right: &str) -> [Vec<u8>; 4] {
     let half = right.as_bytes()[..right.len() / 2].to_vec();
     // Half of a YAML file may be a document.
@@ -63,12 +64,13 @@ fn a_file_that_became_unreadable_stops_resume_until_it_is_mended() {
         let newest = test.entries().remove(0);
         assert_eq!((&newest["series"], &newest["layout"]), (&before["series"], &before["layout"]));
         assert_eq!(newest["issue"], before["issue"], "{layout}");
-        // It has nothing that could pass for a state, and an export writes no older content.
+        // No command prints a state of it, and an export writes the broken bytes, not an older
+        // content.
         test.run(&format!("latest {series} --document")).failed(4);
         test.run("export out --quiet").done();
         assert_eq!(fs::read(test.path().join("out").join(path)).unwrap(), bytes, "{layout}");
         fs::remove_dir_all(test.path().join("out")).unwrap();
-        // The hint has the content before it, which a person may take.
+        // The hint names the checkpoint with the earlier content, which a person may choose.
         let told = test.run(&format!("resume {series} --no-gh")).stderr;
         let hint = format!("`waypost resume {}` goes on from", before["id"].as_str().unwrap());
         assert!(told.contains(&hint), "{layout}: {told}");
@@ -85,7 +87,7 @@ fn a_file_that_became_unreadable_stops_resume_until_it_is_mended() {
     });
 }
 
-/// The older file beside it was offered. A path without a series says only that its file is broken.
+/// `resume` offered an older file of the same series. A path that names no series stops none.
 #[test]
 fn a_new_file_that_is_unreadable_stops_the_series_that_its_path_names() {
     each(|layout, Broken { path, later, right, .. }, bytes| {
@@ -96,7 +98,7 @@ fn a_new_file_that_is_unreadable_stops_the_series_that_its_path_names() {
         test.put(path, right);
         test.run("import . --quiet").done();
         let series = test.entries()[0]["series"].as_str().unwrap().to_owned();
-        // The fixture is of this work.
+        // The series of the fixture.
         let later = later.replace("implement_dark_mode", "orchestrate_auth_system");
         test.put(&later, &bytes);
         let (ended, _) = imported(&test);
@@ -116,7 +118,8 @@ fn an_unreadable_file_alone_makes_a_store() {
     refuses(&test, "A", ".pipeline/checkpoint-A.json");
 }
 
-/// Only a place of a system, or one that the config names, says that the file is a checkpoint.
+/// An unreadable file counts as a checkpoint only where a system keeps its checkpoints, or where
+/// the config says so.
 #[test]
 fn the_place_that_a_config_names_counts_and_other_files_are_not_kept() {
     let test = Test::new();
@@ -132,7 +135,7 @@ fn the_place_that_a_config_names_counts_and_other_files_are_not_kept() {
     assert_eq!(test.entries().len(), 1);
 }
 
-/// A broken file among the failed ones was archived with them, and does not end the run.
+/// A broken file in `failed/` is archived like the others there, and does not stop the series.
 #[test]
 fn an_unreadable_file_of_failed_work_stays_there_and_stops_nothing() {
     let Some(Broken { path, right, .. }) = broken(Layout::Claude) else { panic!("no file") };
@@ -151,7 +154,7 @@ fn an_unreadable_file_of_failed_work_stays_there_and_stops_nothing() {
     assert_eq!(fs::read(test.path().join("out").join(failed)).unwrap(), b"{");
 }
 
-/// The retries of a story were those of the state before.
+/// The retries of a story were taken from the content of the state before it broke.
 #[test]
 fn a_story_does_not_go_on_beside_an_unreadable_state_of_its_pipeline() {
     let test = Test::new();
@@ -170,7 +173,7 @@ fn a_story_does_not_go_on_beside_an_unreadable_state_of_its_pipeline() {
     test.run("resume A --prompt --worker --no-gh --choice resume").failed(4);
 }
 
-/// A file is known by its content, too, wherever it is: it was passed over once that was broken.
+/// A file that was recognised by its content alone was skipped once its content was broken.
 #[test]
 fn a_file_in_any_place_that_was_a_checkpoint_before_is_one_still() {
     let Some(Broken { right, .. }) = broken(Layout::Crunch) else { panic!("no file") };

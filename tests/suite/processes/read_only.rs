@@ -1,6 +1,7 @@
-//! Stores that the reader cannot write to: without the permission, and on a read-only mount.
+//! Stores that a reader may not write to: for lack of permission, or on a read-only mount.
 //!
-//! What a killed saver left is read there, too, though nobody can take it in.
+//! Saves that a killed process left in a journal are read there, too, though no process can take
+//! them in.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +19,7 @@ use super::{Writer, command, document, ended, send};
 use crate::mounted::Mounted;
 use crate::tool::has;
 
-/// What a store was left in, and the key that it has.
+/// How a store was left, and its key.
 struct Kind {
     name: &'static str,
     key: Option<&'static str>,
@@ -50,14 +51,14 @@ impl Kind {
         command
     }
 
-    /// Saves some; the ids in order, and the process.
+    /// Saves checkpoints; returns their ids in order, and the process that is still running.
     fn save(&self, store: &Path) -> (Vec<String>, Writer) {
         let mut writer = Writer::of(self.command(store, "save --lines --series writers"));
         let ids = (0..SAVES).map(|number| writer.save(&document(0, number)).unwrap());
         (ids.collect(), writer)
     }
 
-    /// Checks what commands print that only read; `run` starts one where it cannot write.
+    /// Checks what reading commands print; `run` starts one where it cannot write.
     fn check(&self, ids: &[String], run: impl Fn(&str) -> Output) {
         let read = |args: &str| {
             let Output { status, stdout, stderr } = run(args);
@@ -84,7 +85,7 @@ fn closed(kind: &Kind, store: &Path) -> Vec<String> {
     ids
 }
 
-/// With a journal.
+/// Kills the saver, which leaves a journal.
 fn killed(kind: &Kind, store: &Path) -> Vec<String> {
     let (ids, writer) = kind.save(store);
     send(&writer.child, Signal::KILL);
@@ -93,7 +94,7 @@ fn killed(kind: &Kind, store: &Path) -> Vec<String> {
     ids
 }
 
-/// While the header says that the last commit had one sync.
+/// Kills `compact` while the header says that the last commit had one sync.
 #[cfg(target_os = "linux")]
 fn killed_in_compact(kind: &Kind, store: &Path) -> Vec<String> {
     let ids = closed(kind, store);
@@ -135,7 +136,7 @@ impl Bystander {
     }
 
     fn run(&self, kind: &Kind, args: &str) -> Output {
-        // Nobody else may look into the directory that it was built in.
+        // The binary is copied, since another user may not enter the directory it was built in.
         let binary = self.dir.path().join("waypost");
         let binary = binary.to_str().unwrap();
         let prefix = self.user.map_or(String::new(), |user| {
@@ -180,7 +181,7 @@ fn a_read_only_mount_is_read_like_any_other() {
     }
 }
 
-/// A commit with one sync may be whole or not: only who repairs it knows, and that is writing.
+/// A commit with one sync may be incomplete. Only a repair finds out, and a repair writes.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_store_that_was_killed_in_compact_is_read_once_it_can_be_written() {

@@ -1,7 +1,7 @@
-//! Readers beside savers that are killed, and beside all that looks after a store.
+//! Readers beside savers that are killed, and beside all commands that maintain a store.
 //!
-//! A reader waits for nobody here: `--wait 0`. So a read that cannot do without a turn fails if
-//! another process has the store; otherwise the turn shows in the locks of this process.
+//! Readers run with `--wait 0`. So a read that needs a turn fails if another process has the store;
+//! otherwise the turn shows in the locks of this process.
 
 use std::collections::HashSet;
 use std::fs;
@@ -26,11 +26,11 @@ const WRITERS: usize = 8;
 const READERS: [fn(&Scene, usize); 4] = [anew, kept, by_command, kept];
 const KILL_EVERY: Duration = Duration::from_millis(25);
 const DURING: Duration = Duration::from_millis(1500);
-/// Only a hang needs this long; until then it goes on until everyone has done something.
+/// Only a hang takes this long: the test ends once every thread has done something.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Of all that was answered, how many documents a read looks at.
+/// Number of acknowledged documents that each read checks.
 const LOOKED_AT: usize = 4;
-/// What looks after the store, each once in turn.
+/// Commands that maintain the store, run in turn.
 const CARE: [&str; 7] = [
     "compact",
     "rekey --new-key-file second.key",
@@ -40,8 +40,8 @@ const CARE: [&str; 7] = [
     "backup copy.redb --overwrite",
     "rekey --new-key-file first.key",
 ];
-/// The only ones that may hinder a reader: a commit with one sync has no view, and where many
-/// commits follow each other, each overtakes the view before.
+/// The only commands that may keep a reader from a view: `compact` commits with one sync, and
+/// `rekey` makes so many commits in a row that each overtakes the next view.
 const IN_THE_WAY: [&str; 2] = ["compact", "rekey"];
 const KEYS: &str = "--key-file first.key --key-file second.key";
 
@@ -52,7 +52,7 @@ struct Scene {
     running: Mutex<[Option<Pid>; WRITERS]>,
     answered: Mutex<Vec<(String, (usize, u64))>>,
     killed: AtomicU64,
-    /// How often something in the way began or ended: odd while it runs.
+    /// How often a command of `IN_THE_WAY` began or ended: odd while one runs.
     obstacles: AtomicU64,
     cared: AtomicUsize,
     reads: [AtomicU64; READERS.len()],
@@ -84,7 +84,7 @@ impl Scene {
         }
     }
 
-    /// Ends the others, too, if one of them finds something.
+    /// Runs one thread. If it panics, the other threads end, too.
     fn run(&self, work: impl FnOnce(&Self)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(self)));
         self.is_over.fetch_or(outcome.is_err(), Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Scene {
         Options { wait, create: false, keys: self.keys.clone(), ..Options::default() }
     }
 
-    /// Saves and saves, with a new process for each that is killed.
+    /// Saves without a pause, with a new process for each that is killed.
     fn write(&self, at: usize) {
         let mut number = 0;
         while self.goes_on() {
@@ -135,7 +135,7 @@ impl Scene {
         }
     }
 
-    /// Looks after the store, and saves what is pruned.
+    /// Runs the commands that maintain the store, and saves checkpoints for the prune.
     fn care(&self) {
         let mut other = Writer::of(self.command("save --lines --series other", "60"));
         for args in CARE.iter().cycle().take_while(|_| self.goes_on()) {
@@ -151,7 +151,7 @@ impl Scene {
         }
     }
 
-    /// Ends it once everyone has done something, in some time or soon after.
+    /// Ends the test after `DURING`, or later once every thread has done something.
     fn end(&self) {
         let start = Instant::now();
         let cares = usize::try_from(extent(4, CARE.len() as u64)).unwrap();
@@ -176,7 +176,7 @@ impl Scene {
         before % 2 == 1 || self.obstacles.load(Ordering::SeqCst) != before
     }
 
-    /// Runs reads as long as it goes on, each with what was answered before it began; `read` says
+    /// Runs `read` until the test ends, each time with all saves acknowledged before. It returns
     /// false if another process has the store.
     fn reading(&self, at: usize, mut read: impl FnMut(&[(String, (usize, u64))]) -> bool) {
         while self.goes_on() {
@@ -236,7 +236,7 @@ fn is_locked_by_us(path: &Path) -> bool {
     })
 }
 
-/// Whether it was read; what else went wrong ends the test.
+/// Whether the read succeeded; any error but `Locked` fails the test.
 #[track_caller]
 fn is_read(outcome: Result<(), Error>) -> bool {
     match outcome {
@@ -269,7 +269,7 @@ fn by_command(scene: &Scene, at: usize) {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(6) => return false,
-            // Tries that failed before left no message.
+            // Failed tries before the successful one print nothing.
             code => assert_eq!((code, said.as_ref()), (Some(0), "")),
         }
         let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -283,7 +283,7 @@ fn run() {
     let scene = Scene::new(store_in(&dir));
     let options = Options { hold: Hold::Forever, create: true, ..scene.options() };
     let store = Store::open_with(&scene.path, options).unwrap();
-    // Else no turn would ever be noticed.
+    // Without this check, the test might never notice a turn.
     assert!(is_locked_by_us(&scene.path) || !Path::new("/proc/locks").exists());
     store.close().unwrap();
     thread::scope(|scope| {

@@ -89,7 +89,7 @@ fn a_stopped_holder_delays_no_save() {
     let output = once.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     answered.insert(String::from_utf8(output.stdout).unwrap().trim().to_owned(), (9, 9));
-    // All of that while the store was held. A reader does not wait for it.
+    // All of that happened while the other process held the store: a reader does not wait for it.
     check_seen_by(&Store::open(&path).unwrap(), &answered);
     assert!(is_held_by(&holder, &path));
     let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();

@@ -80,8 +80,8 @@ fn what_neither_has_is_named_and_never_made_up() {
     let other = ".claude/checkpoints/a.json";
     import(&work, other, "{}");
     // It has no layout.
-    let only = "the checkpoint: is of layout native, and only .pipeline/checkpoint-STORY.json, \
-                imported, has a worker";
+    let only = "the checkpoint: has layout native; only an imported \
+                .pipeline/checkpoint-STORY.json has a worker";
     assert_eq!(worker(&work, other).unwrap_err(), [only]);
 }
 

@@ -62,7 +62,7 @@ fn functions(text: &str) -> Vec<(&str, usize)> {
     found
 }
 
-/// An exception that is needed no more would hide the next file that grows.
+/// An exception that is no longer needed would hide the next file that grows.
 #[test]
 fn every_exception_is_needed() {
     let sources = sources("src");

@@ -24,9 +24,9 @@ Examples:
 /// Copy the store to another file while others work
 ///
 /// The copy is of one moment, and complete: all checkpoints, captured files, what can be restored,
-/// the settings and the log. Every page of it has been checked before it gets its name. Others
-/// wait with changes only while the last ones are copied. A plain copy of the file is not safe
-/// during a save.
+/// the settings and the log. Every page of it has been checked before it gets its name. Other
+/// processes can change the store except while the parts that changed are copied again. A plain
+/// copy of the file is not safe during a save.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

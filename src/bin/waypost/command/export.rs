@@ -258,7 +258,7 @@ struct Watcher<'a> {
     progress: Progress,
     is_counting: bool,
     stopped: Option<Signal>,
-    /// The first checkpoint or file that was left out, with the reason.
+    /// The first checkpoint or file that was not exported, with the reason.
     left_out: Option<String>,
 }
 

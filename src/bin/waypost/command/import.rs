@@ -139,7 +139,8 @@ fn has_any(sources: &Sources, options: &ImportOptions) -> Result<bool> {
         has_any |= matches!(event, ImportEvent::WouldImport(_));
         if has_any { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    // A broken file is kept: without a store, its work would count as never started.
+    // A broken file needs a store that keeps its bytes. Without a store, `resume` would say that
+    // nothing was started.
     ended.map(|report| has_any || report.kept > 0).map_err(|failed| importing::error(failed.why))
 }
 

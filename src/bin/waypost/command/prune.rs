@@ -174,7 +174,7 @@ struct Shown<'a> {
     query: &'a Query,
     /// Number of checkpoints in the store.
     checkpoints: u64,
-    /// Number of those that the filters admit.
+    /// Number of checkpoints that the filters admit.
     matching: u64,
     /// Number of removed checkpoints that are shown.
     removed: usize,
@@ -197,7 +197,7 @@ impl Shown<'_> {
         self.plan.removed().map(|planned| planned.entry.stored_bytes).sum()
     }
 
-    /// For a program; `None` for a dry run.
+    /// The outcome for programs; `None` for a dry run.
     fn outcome(&self, deleted: Option<&Deleted>) -> Outcome<'_> {
         Outcome {
             policy: &self.chosen.policy.name,

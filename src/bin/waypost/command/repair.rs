@@ -142,7 +142,7 @@ fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {
     fields
 }
 
-/// A line for each that is unreadable, lost or unsure.
+/// Writes a line for each part that is unreadable, lost or unsure.
 fn write_losses(repaired: &Repaired, out: &mut dyn Write) -> Result<()> {
     for unreadable in &repaired.unreadable {
         let text = format!("{unreadable}: {}", unreadable.reason);

@@ -169,7 +169,7 @@ fn all_named_are_equal(report: &Restored) -> Result<()> {
             let total = report.compared.len() as u64;
             let first = report.compared.iter().find(|it| it.differs());
             let hint = first.map_or(String::new(), |it| {
-                format!("compare {} with the checkpoint: it is the first of them", it.path)
+                format!("the first is {}: compare it with the checkpoint", it.path)
             });
             Err(Refusal::Skipped { what, count, total, hint }.into())
         }

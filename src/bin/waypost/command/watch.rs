@@ -17,7 +17,7 @@ use crate::open::Repairing;
 use crate::{interrupt, keys, open};
 use lines::Lines;
 
-// A person sees nothing sooner with shorter waits, and each look costs processor time.
+// A person would not notice shorter pauses, and each read costs processor time.
 const EVERY_MIN: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\

@@ -30,14 +30,14 @@ pub(crate) enum Refusal {
         what: &'static str,
         count: u64,
         total: u64,
-        /// What to do, with the first of them.
+        /// What to do; names the first skipped item.
         hint: String,
     },
     #[error("checkpoints saved: {saved}; damaged parts that could not be saved: {parts}")]
     Parts { saved: u64, parts: u64, first: String },
     #[error("no checkpoint files in {place}")]
     NoFiles { place: String },
-    #[error("checkpoint {id} is there again: it was saved or imported since")]
+    #[error("checkpoint {id} exists again: it was saved or imported after the deletion")]
     Alive { id: String },
     #[error("{} is there already", path.display())]
     Exists { path: PathBuf },
@@ -52,7 +52,7 @@ pub(crate) enum Refusal {
     #[error("{}: saves beside the store cannot be taken in", findings(*count))]
     SetAside { count: u64 },
     /// What `-` means for other commands.
-    #[error("- is no file: there is nothing to read or write but a file here")]
+    #[error("- is not accepted here: this command needs a file")]
     NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
@@ -95,7 +95,7 @@ pub(crate) enum Refusal {
         worktree: Option<String>,
         /// It breaks rules of its system.
         is_invalid: bool,
-        /// The one before it that could be resumed.
+        /// The newest older checkpoint that could be resumed.
         older: Option<Id>,
     },
     #[error("cannot resume from {id}: {}", why.join("; "))]
@@ -104,10 +104,10 @@ pub(crate) enum Refusal {
         why: Vec<String>,
         /// The file that could not be read.
         path: PathBuf,
-        /// The one before it that could be resumed.
+        /// The newest older checkpoint that could be resumed.
         older: Option<Id>,
     },
-    #[error("the file of {id} could not be read, so it has no document")]
+    #[error("{id} has no document: its file could not be read")]
     NoContent { id: Id },
     #[error("{count} of {total} checked are invalid")]
     Wrong { count: u64, total: u64 },
@@ -117,15 +117,15 @@ pub(crate) enum Refusal {
     Ended { series: Series, status: Status },
     #[error("{series} starts over")]
     Fresh { series: Series },
-    #[error("{id} was deleted, and nothing goes on")]
+    #[error("{id} was deleted; no work was started")]
     NotStarted { id: Id },
     #[error("the document of {id} has neither tasks nor a last action")]
     NoTasks { id: Id },
-    #[error("no prompt for a worker can be made of {id}: {}", why.join("; "))]
+    #[error("cannot make a prompt for a worker from {id}: {}", why.join("; "))]
     NoWorker { id: Id, why: Vec<String>, files: Option<PathBuf> },
     #[error("{id} is the newest already")]
     Newest { id: Id, series: Series },
-    #[error("nothing names the series to go on in")]
+    #[error("the series to continue in is not named")]
     NoSeries,
     #[error("series {series} is there already")]
     SeriesExists { series: Series },

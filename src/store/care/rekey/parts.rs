@@ -1,4 +1,4 @@
-//! A table in parts: row by row, with time for other processes in between.
+//! Changes a table in parts, row by row, and lets other processes work in between.
 
 use std::ops::ControlFlow;
 
@@ -24,11 +24,11 @@ pub(super) struct Part<P> {
 /// The result of one row.
 pub(super) struct Done<P> {
     pub(super) outcome: Outcome,
-    /// The place after it; `None` if there can be nothing after it.
+    /// The place of the next row; `None` if no row can follow.
     pub(super) next: Option<P>,
 }
 
-/// What became of one frame.
+/// The outcome for one frame.
 pub(super) enum Outcome {
     /// It has the wanted key already.
     AsWanted,
@@ -36,11 +36,12 @@ pub(super) enum Outcome {
         stored_bytes: usize,
     },
     Damaged,
-    /// It needs a key that is not at hand.
+    /// It is sealed with a key that was not given.
     Sealed,
 }
 
-/// Does a table part by part, until `work` returns `None`: the watcher has ended it.
+/// Runs `work` for each part of a table, until it returns `None` because the watcher ended the
+/// call.
 pub(super) fn each_part<P: Ord + Copy>(
     table: &str,
     first: P,
@@ -50,7 +51,7 @@ pub(super) fn each_part<P: Ord + Copy>(
     while let Some(from) = next {
         let Some(part) = work(from)? else { return Ok(ControlFlow::Break(())) };
         next = part.next;
-        // The rows of a damaged page may be in any order, and would be done again and again.
+        // The rows of a damaged page may be out of order; the loop would then never end.
         if next.is_some_and(|next| next <= from) {
             return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
         }
@@ -59,9 +60,9 @@ pub(super) fn each_part<P: Ord + Copy>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Does one row after the other, until that is enough for a part.
+/// Runs `one` for row after row, until a part is full.
 ///
-/// `one` does the first row at or after a place, if there is any.
+/// `one` handles the first row at or after a place, if there is one.
 pub(super) fn row_by_row<P>(
     from: P,
     mut one: impl FnMut(P) -> Result<Option<Done<P>>>,

@@ -30,7 +30,7 @@ pub(super) struct Documents<'a> {
     /// The chunks of frames that were found outside of the tables and passed their sums; empty if
     /// no version of a frame did.
     found: HashMap<u64, Vec<ValueSpan>>,
-    /// The missing key of a frame of which no version passed.
+    /// For a frame of which no version passed its checks: the key that was missing.
     locked: HashMap<u64, KeyId>,
     /// A missing key that something needs.
     pub(super) lacks: Cell<Option<KeyId>>,
@@ -110,7 +110,7 @@ impl<'a> Documents<'a> {
             }
         }
         self.found.insert(sequence, Vec::new());
-        // Whatever needs this frame needs its key.
+        // Every frame that builds on this one needs its key, too.
         self.locked.extend(self.lacks.get().map(|key| (sequence, key)));
         self.lacks.set(self.lacks.get().or(before));
         None

@@ -234,7 +234,7 @@ pub(super) fn cut_reserve(file: &File, bytes: u64) -> io::Result<bool> {
     if allocated(&found) <= found.len() + least {
         return Ok(false);
     }
-    // The same length: this drops all that is beyond.
+    // Setting the same length drops all blocks beyond it.
     file.set_len(found.len())?;
     file.sync_data()?;
     let _ = bytes > 0 && fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes).is_ok();
@@ -257,7 +257,7 @@ pub(super) fn is_reserved(_: &File) -> bool {
     false
 }
 
-/// Gives the disk space of these parts back; false if that made no room.
+/// Punches holes; false if that freed no disk space.
 #[cfg(target_os = "linux")]
 pub(super) fn free(file: &File, parts: &[Range<u64>]) -> io::Result<bool> {
     use rustix::fs::{FallocateFlags, fallocate};

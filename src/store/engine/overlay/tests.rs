@@ -1,4 +1,4 @@
-//! Overlays over files that another process writes to, and what the header of such a file says.
+//! Overlays over files that another process writes to, and how the header of such a file is read.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::sync::lock;
 
 const TABLE: TableDefinition<'_, u64, u64> = TableDefinition::new("numbers");
 
-/// A file that shows one content after the other, and counts its reads.
+/// A file that changes its content between reads, and counts them.
 #[derive(Debug, Clone, Default)]
 struct Moving {
-    /// The last one stays.
+    /// What the reads see, in turn; the last content stays.
     contents: Arc<Mutex<VecDeque<Vec<u8>>>>,
     reads: Arc<AtomicUsize>,
 }
@@ -87,8 +87,8 @@ impl DiskFile for Moving {
     }
 }
 
-/// A file of the engine, and what it has after each of three commits: two durable ones, and one in
-/// a single phase.
+/// The content of an engine file after each of three commits: two durable ones, and one in a single
+/// phase.
 fn commits() -> [Vec<u8>; 3] {
     let dir = tempfile::tempdir().unwrap();
     let path: PathBuf = dir.path().join("numbers.redb");
@@ -132,7 +132,7 @@ fn only_a_commit_in_two_phases_is_published() {
     assert!(is_published(first));
     assert!(is_published(second.clone()));
     assert!(!is_published(in_one_phase));
-    // Bytes of the last commit that do not pass its sum, whichever slot it is in.
+    // A flipped byte in either slot: only one in the slot of the last commit matters.
     for at in [64, 176, 192, 304] {
         let mut damaged = second.clone();
         damaged[at] ^= 1;
@@ -150,7 +150,7 @@ fn every_later_commit_is_noticed_and_nothing_else() {
     let file = Moving::new([first.clone()]);
     let published = Published::read(&file).unwrap().unwrap();
     let mut other = first.clone();
-    // The mark of a store that is not closed, and the number of its pages.
+    // Fields that change without a commit: the mark of an unclosed store, and its number of pages.
     other[9] ^= 2;
     other[28] ^= 1;
     for (content, is_still) in
@@ -173,7 +173,7 @@ fn written_blocks_of_a_view_are_read_from_memory() {
     let mut read = vec![0; 2 * BLOCK - 10];
     view.read(BLOCK as u64 + 5, &mut read).unwrap();
     assert_eq!((file.reads(), read.as_slice()), (reads, &[7; 2 * BLOCK - 10][..]));
-    // A part of a block takes the rest from the file.
+    // A write of a part of a block reads the rest from the file.
     view.write(3 * BLOCK as u64 + 8, &[9; 4]).unwrap();
     assert!(file.reads() > reads);
     let reads = file.reads();
@@ -185,7 +185,7 @@ fn written_blocks_of_a_view_are_read_from_memory() {
         [&content[start..start + 8], &[9; 4], &content[start + 12..start + 20]].concat()
     );
     assert_eq!(file.reads(), reads);
-    // Across both.
+    // A block that was not written is read from the file.
     let mut read = vec![0; BLOCK];
     view.read(4 * BLOCK as u64, &mut read).unwrap();
     assert_eq!(read, content[4 * BLOCK..5 * BLOCK]);
@@ -210,7 +210,7 @@ fn a_view_that_a_commit_overtook_gives_errors_and_no_bytes() {
     assert_eq!(read, [7; BLOCK], "of memory");
 }
 
-/// The bytes are read first, and the header after them.
+/// A read checks the header after it has read the bytes.
 #[test]
 fn a_commit_in_the_middle_of_a_read_is_noticed() {
     let [first, second, _] = commits();

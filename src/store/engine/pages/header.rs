@@ -66,8 +66,8 @@ impl Header {
         self.is_unclosed() && self.flags & IS_TWO_PHASE == 0
     }
 
-    /// Whether the last commit was on disk before it was named: made in two phases, with a right
-    /// sum.
+    /// Whether the last commit was on disk before the header named it: it was made in two phases,
+    /// and its sum is right.
     pub(super) fn is_durable(&self) -> bool {
         let is_two_phase = self.flags & IS_TWO_PHASE != 0;
         let is_of_engine = self.has_magic && self.has_geometry;
@@ -133,9 +133,10 @@ pub(in crate::store::engine) fn is_durable(bytes: &[u8; BYTES]) -> bool {
     Header::parse(bytes).is_durable()
 }
 
-/// What a header says about the last commit: where it is, how it was made, and what it has.
+/// The bytes of a header that describe the last commit: its slot, which slot that is, and in how
+/// many phases it was made.
 ///
-/// Changes with every durable commit, and with nothing else.
+/// They change with every durable commit, and with nothing else.
 pub(in crate::store::engine) fn commit_bytes(bytes: &[u8; BYTES]) -> (u8, &[u8]) {
     let start = SLOTS[usize::from(bytes[FLAGS] & IS_SECOND != 0)];
     (bytes[FLAGS] & (IS_SECOND | IS_TWO_PHASE), &bytes[start..start + SLOT_BYTES])

@@ -1,18 +1,20 @@
 //! The parts of the file that its last commit does not use: pages of earlier commits, which the
 //! engine reuses.
 //!
-//! The engine takes free pages in an order of its own, and some were never written. On a full disk
-//! writing such a page fails, though other free pages have their space on disk.
+//! The engine takes free pages in an order of its own, and some of them have no blocks on disk yet.
+//! On a full disk a write to such a page fails, though other free pages have blocks. So this finds
+//! the parts whose blocks can be given back.
 
 use std::ops::Range;
 
 use super::{Commit, ENGINE_MASTER, MASTER, PAGE_BYTES, PAGE_STEP, Pages, Shape, Table, Visited};
 
-// The kind of a table whose keys have one value each. Others have trees of their own.
+// The kind of a table with one value for each key. Tables of the other kind have a tree for each
+// key.
 const SINGLE: u8 = 3;
 
 impl Pages {
-    /// `None` unless it is certain what the last commit uses.
+    /// `None` if damage makes it uncertain which pages the last commit uses.
     pub(in crate::store) fn unused(&self) -> Option<Vec<Range<u64>>> {
         if !self.header.is_durable() || !self.header_faults().is_empty() {
             return None;
@@ -34,7 +36,7 @@ impl Pages {
     }
 }
 
-/// What lies between the pages that were visited.
+/// The parts between the visited pages.
 fn gaps(seen: &Visited, file_bytes: u64) -> Vec<Range<u64>> {
     let mut gaps: Vec<Range<u64>> = Vec::new();
     for at in (PAGE_BYTES..file_bytes).step_by(PAGE_STEP) {

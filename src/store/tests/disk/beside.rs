@@ -1,8 +1,9 @@
 //! The disk of a process that only reads, while another process writes to it.
 //!
-//! The other process is a list of recorded changes. Some of them happen before the calls of the
-//! reader, in the middle of whatever it does; of a write, one half may happen before the other.
-//! A call that would change the disk or lock a file is refused and noted.
+//! The other process is a list of recorded changes of the disk. A burst of them may happen before
+//! any call that the reader makes to the disk, so in the middle of a read; a write may happen in
+//! two halves, with calls of the reader in between. A call that would change the disk or lock a
+//! file is refused and noted.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,10 +19,10 @@ use super::simulated::{Change, Files, SimulatedDisk};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
 use crate::sync::lock;
 
-/// Of this percentage of the writes, only one half happens before a call.
+/// Of writes that end a burst, this percentage happens in two halves.
 const HALVES_PERCENT: usize = 40;
 
-/// How the other process goes on while the reader works.
+/// How fast the other process works beside the reader.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     /// At most this many calls of the reader from one burst of changes to the next.
@@ -30,7 +31,7 @@ pub(super) struct Pace {
     pub(super) changes: usize,
 }
 
-/// A disk, as the reader has it; clones share the same disk.
+/// The disk as the reader sees it; clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct ReaderDisk {
     disk: SimulatedDisk,
@@ -43,9 +44,9 @@ struct Other {
     changes: Arc<[Change]>,
     /// How many changes have happened.
     done: usize,
-    /// The half of the next change that has not happened, once the other has.
+    /// The second half of the next change, if the first has happened.
     half: Option<Change>,
-    /// `None` if nothing happens while the reader works.
+    /// `None` if nothing changes while the reader works.
     pace: Option<Pace>,
     /// Calls until the next burst.
     wait: usize,
@@ -54,12 +55,12 @@ struct Other {
 }
 
 impl ReaderDisk {
-    /// A disk with these files, where nothing happens.
+    /// A disk with these files, which the other process does not change.
     pub(super) fn still(files: Files) -> Self {
         Self::new(files, (Vec::new().into(), 0), Chance::new(&[]))
     }
 
-    /// A disk with these files, after this number of the changes.
+    /// A disk with these files, which are the state after this number of changes.
     pub(super) fn new(
         files: Files,
         (changes, done): (Arc<[Change]>, usize),
@@ -92,12 +93,12 @@ impl ReaderDisk {
         (0..changes).for_each(|_| other.step(&self.disk));
     }
 
-    /// The refused calls since the last time.
+    /// Returns the calls that were refused since it was last called.
     pub(super) fn take_refused(&self) -> Vec<&'static str> {
         std::mem::take(&mut lock(&self.other).refused)
     }
 
-    /// Begins a call that reads.
+    /// Comes before each reading call: lets a burst of changes happen if one is due.
     fn tick(&self) {
         let mut other = lock(&self.other);
         let Some(pace) = other.pace else { return };
@@ -130,7 +131,7 @@ impl Other {
         self.done += 1;
     }
 
-    /// As [`Other::step`], or only half of it.
+    /// As [`Other::step`], but by chance only half of a write.
     fn step_half(&mut self, disk: &SimulatedDisk) {
         let whole = match self.changes.get(self.done) {
             Some(Change::Write { file, at, bytes }) if self.half.is_none() && bytes.len() > 1 => {
@@ -146,7 +147,7 @@ impl Other {
         let front_bytes = front.len() as u64;
         let one = Change::Write { file, at, bytes: front.into() };
         let two = Change::Write { file, at: at + front_bytes, bytes: back.into() };
-        // Nothing says in which order a system copies the bytes of a write.
+        // A system may copy the bytes of a write in any order.
         let (one, two) = if self.chance.happens(50) { (one, two) } else { (two, one) };
         disk.replay(&one);
         self.half = Some(two);

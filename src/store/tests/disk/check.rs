@@ -45,7 +45,7 @@ impl Reader {
         Ok(model)
     }
 
-    /// As [`Reader::read`], in a single read.
+    /// As [`Reader::read`], but in a single read of the store.
     pub(super) fn read_view(&mut self, store: &Store, is_thorough: bool) -> Result<Arc<Model>> {
         let (content, model) = store.read(|snapshot| {
             let is_pruned = snapshot.open.settings().is_some_and(|it| it.prune_on_save);
@@ -106,7 +106,7 @@ pub(super) fn read_all(store: &Store) -> Result<Model> {
     store.read(|snapshot| read_snapshot(snapshot, (is_pruned_on_save, key)))
 }
 
-/// The content of a snapshot, of a store that prunes on save or not and has this key.
+/// Reads the content of a snapshot. Flag and key become part of the model.
 fn read_snapshot(
     snapshot: &Snapshot<'_>,
     (is_pruned_on_save, key): (bool, Option<KeyId>),

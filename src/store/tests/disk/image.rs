@@ -14,7 +14,7 @@ pub(super) struct Image {
     length: usize,
     /// Missing pages are zeros.
     pages: Vec<Option<Arc<Page>>>,
-    /// Pages with space beyond the end.
+    /// Number of pages reserved beyond the end.
     reserved: usize,
 }
 
@@ -78,7 +78,7 @@ impl Image {
         self.reserved > 0
     }
 
-    /// Ends a reserve, too.
+    /// Also drops the reserve.
     pub(super) fn set_length(&mut self, length: u64) {
         self.reserved = 0;
         let length = usize::try_from(length).expect("simulated files are small");
@@ -93,7 +93,7 @@ impl Image {
         self.length = length;
     }
 
-    /// Makes a part of whole pages read as zeros, without space.
+    /// Makes whole pages read as zeros, and frees their space.
     pub(super) fn free(&mut self, part: &Range<u64>) {
         let number = |at| usize::try_from(at).expect("simulated files are small") / PAGE_BYTES;
         for page in number(part.start)..number(part.end).min(self.pages.len()) {
@@ -101,7 +101,7 @@ impl Image {
         }
     }
 
-    /// Number of pages with space.
+    /// Number of pages that take space.
     pub(super) fn pages(&self) -> usize {
         self.pages.iter().flatten().count() + self.reserved
     }

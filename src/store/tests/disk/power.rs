@@ -110,7 +110,7 @@ fn survive(files: &mut Files, changes: &[Change], chance: &mut Chance) {
     }
 }
 
-/// Applies a change to files that have a number.
+/// Applies a change to files that are known by number.
 pub(super) fn apply(files: &mut Files, change: &Change) {
     match change {
         Change::Write { file, at, bytes } => files.images[*file].write(*at, bytes),

@@ -36,7 +36,7 @@ pub(super) enum Change {
         file: usize,
         length: u64,
     },
-    /// A part that reads as zeros from now on, and takes no space.
+    /// A hole: this part reads as zeros from now on, and takes no space.
     Free {
         file: usize,
         part: Range<u64>,

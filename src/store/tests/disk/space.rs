@@ -1,5 +1,5 @@
-//! A store that was closed, on a disk that is full: what no checkpoint uses in the file is given
-//! back, so that there is room to remove more.
+//! A closed store on a full disk: parts of the file that no checkpoint uses are given back, so that
+//! there is room to remove more.
 
 use std::path::Path;
 
@@ -26,17 +26,17 @@ fn closed(number: u64) -> (SimulatedDisk, Vec<Id>) {
     (disk, saved)
 }
 
-/// A large delete used up the reserve and failed. After that nothing could be removed any more: the
-/// engine took pages that were never written, and those that were free had the space.
+/// A large delete used up the reserve and failed. Then nothing more could be removed: the engine
+/// chose free pages without blocks on disk, while other free pages had the blocks.
 #[test]
 fn a_large_delete_gets_its_room_from_what_it_frees() {
     let (disk, ids) = closed(1000);
-    // As if another program had taken most of the reserve. Without the space of free pages, fewer
-    // than 40 pages are too few.
+    // As if another program had taken most of the reserve. Without the space of free pages, the
+    // delete would need at least 40 pages.
     disk.lose(Path::new(LOCK));
     disk.leave(25);
     let store = open(&disk, &later(), &[]).unwrap();
-    // Scattered, so that they are in most pages.
+    // Scattered, so that most pages have some of them.
     let chosen: Vec<Id> = ids.iter().step_by(2).cloned().collect();
     assert_eq!(store.delete(&chosen).unwrap().checkpoints, 500);
     store.close().unwrap();
@@ -66,8 +66,8 @@ fn remove_the_rest(disk: &SimulatedDisk, one: &Id) {
     store.close().unwrap();
 }
 
-/// A sync may fail because the disk is full, too. Then the disk names the commit before, and its
-/// pages must not be given back by what the kernel says of the header.
+/// A sync may fail because the disk is full, too. Then the header on disk names the commit before,
+/// and in the cache of the kernel the new one. Pages of the former must not be given back.
 #[test]
 fn after_a_failed_sync_and_a_power_cut_nothing_is_missing() {
     for number in 0..8 {
@@ -94,7 +94,7 @@ fn after_a_failed_sync_and_a_power_cut_nothing_is_missing() {
     }
 }
 
-/// Whatever is given back, the store stays as it was.
+/// Giving back unused parts changes nothing in the store.
 #[test]
 fn what_the_last_commit_does_not_use_is_free_and_nothing_else() {
     let disk = SimulatedDisk::default();

@@ -1,13 +1,13 @@
-//! Views: a process that only reads, beside one that writes, sees all that was acknowledged, in
-//! every state of the disk and however the writer goes on meanwhile.
+//! Views: a process that only reads sees all acknowledged saves of a process that writes, in every
+//! state of the disk and while the writer works.
 //!
-//! A workload is recorded once. Then a reader opens a view in the states between its changes (the
-//! writer rests), and another handle keeps reading while the changes happen between its own calls.
-//! What it finds must be what the store held at some moment of its read. It locks and writes
-//! nothing.
+//! A workload is recorded once. Then a reader opens a view in the states between two changes of the
+//! disk, while the writer rests. Another handle keeps reading while changes happen between its
+//! calls to the disk. Each must find what the store held at some moment of its read, and lock and
+//! write nothing.
 //!
-//! `WAYPOST_TESTS=long` looks at more states; `WAYPOST_VIEWS=1000000` at that many, and
-//! `WAYPOST_CRASH_SEED=17` at those of that seed alone.
+//! `WAYPOST_TESTS=long` tries more states, `WAYPOST_VIEWS=1000000` that many, and
+//! `WAYPOST_CRASH_SEED=17` those of that seed alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,11 +35,11 @@ const VIEWS_LONG: u64 = 40_000;
 /// Changes of the disk from one view to the next, in a default run.
 const APART: usize = 11;
 
-/// How often there was a view, by the step that the writer was in.
+/// Reads without and with a view, by the step that the writer was in.
 #[derive(Debug, Default)]
 struct Counted {
     views: Mutex<BTreeMap<&'static str, [u64; 2]>>,
-    /// Reads with changes of the disk in the middle.
+    /// Reads during which the disk changed.
     overtaken: AtomicU64,
 }
 
@@ -52,7 +52,7 @@ impl Counted {
         lock(&self.views).values().flatten().sum()
     }
 
-    /// Steps other than compaction, in which the engine commits so that there is no view.
+    /// Reads without a view, except those during compaction, which commits in one phase.
     fn without(&self) -> u64 {
         let views = lock(&self.views);
         views.iter().filter(|(step, _)| **step != "compact").map(|(_, counts)| counts[0]).sum()
@@ -127,7 +127,7 @@ fn look_at_states(seed: u64, counted: &Counted, wanted: u64) {
     }
 }
 
-/// What a new handle sees, if there is a view.
+/// What a new handle reads, or why it gets no view.
 fn look_once(seed: u64, disk: &ReaderDisk, reader: &mut Reader) -> Looked {
     let store = open(seed, disk, 1 << 20);
     store.and_then(|store| reader.read_view(&store, false))
@@ -147,15 +147,16 @@ fn read_on(seed: u64, counted: &Counted, wanted: u64) {
         start += 1;
     }
     let disk = ReaderDisk::new(files, (changes, start), chance.clone());
-    // Without a cache, every read of a page is one of the file.
+    // Without a cache, every page is read from the file.
     let cache_bytes = [0, 1 << 20][chance.below(2)];
     let mut handle = None;
-    // One for each thread of the handle.
+    // One reader for each thread that uses the handle.
     let mut readers = [Reader::default(), Reader::default()];
     while !disk.is_over() && counted.all() < wanted {
         disk.set_pace(None);
         disk.go_on(chance.below(40));
-        // Now and then, or many at once: pages of the view are used again after two commits.
+        // A few changes now and then, or many at once: after two commits the engine reuses pages of
+        // the view.
         let pace = if chance.happens(50) {
             Pace { calls: [100, 300, 1000][chance.below(3)], changes: 1 + chance.below(6) }
         } else {
@@ -189,7 +190,8 @@ fn read_on(seed: u64, counted: &Counted, wanted: u64) {
     }
 }
 
-/// Compares what was found, from one change of the disk to another, with what the store held then.
+/// Compares what each read found with what the store held between the first and the last change of
+/// the disk during that read.
 fn judge(
     (seed, workload, counted): (u64, &Workload, &Counted),
     looked: Vec<(Looked, [usize; 2])>,
@@ -202,7 +204,7 @@ fn judge(
         let place = || format!("WAYPOST_CRASH_SEED={seed}: changes {begin} to {end}, in {step}");
         counted.overtaken.fetch_add(u64::from(begin < end), Ordering::Relaxed);
         let found = match looked {
-            // It tried to take a turn.
+            // Without a view, the read tried to take a turn.
             Err(_) if !refused.is_empty() => {
                 counted.note(step, false);
                 continue;

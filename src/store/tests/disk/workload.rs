@@ -187,8 +187,8 @@ impl Workload {
         last.into_iter().chain(since.flat_map(|it| &it.states)).collect()
     }
 
-    /// The possible contents of a store for a process that reads it from one number of disk changes
-    /// to another, while the writer lives.
+    /// The contents that a read may find if it begins after `begin` changes of the disk and ends
+    /// after `end`, while the writer lives.
     pub(super) fn visible(&self, begin: usize, end: usize) -> Vec<&Model> {
         let floor = self.done.iter().rposition(|it| it.end <= begin);
         let last = floor.and_then(|floor| self.done[floor].states.last());

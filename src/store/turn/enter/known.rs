@@ -12,7 +12,7 @@ use crate::store::turn::lock::{HeldStore, SIGNED};
 use crate::store::turn::open::Open;
 use crate::sync::{lock, write};
 
-// The page of the header.
+// The page that has the header.
 const HEADER_BYTES: usize = 4096;
 
 impl Turn {
@@ -21,20 +21,20 @@ impl Turn {
         *lock(&self.identity)
     }
 
-    /// Notes the identity of the store as a view has it.
+    /// Notes the identity of the store that a view has read.
     pub(in crate::store) fn note_identity(&self, of_view: u64) {
         *lock(&self.identity) = Some(of_view);
     }
 
-    /// Whether the identity of the store is known though another process has it, by that process's
-    /// text in the lock file.
+    /// Whether the identity of the store is known; if not, looks for it in the lock file, where the
+    /// process that has the store writes it.
     pub(in crate::store) fn learn_identity(&self) -> bool {
         let mut identity = lock(&self.identity);
         *identity = identity.or_else(|| self.lock_file.known().map(|known| known.identity));
         identity.is_some()
     }
 
-    /// The sealing of the store though another process has it, by that process's text.
+    /// The sealing of the store, by the text that the process that has the store wrote.
     pub(in crate::store) fn learn_sealing(&self) -> Sealing {
         for _ in 0..SIGNING {
             let known = self.lock_file.known();
@@ -69,15 +69,15 @@ impl Turn {
         }
     }
 
-    /// Gives disk space back to a full disk, for a call that removes something: the reserve, and
-    /// what no checkpoint uses in the file. False if there is none of both.
+    /// Frees disk space for a call that removes something: the reserve of the lock file, and the
+    /// parts of the store file that no checkpoint uses. False if there is neither.
     pub(in crate::store) fn free_space(&self, is_final: bool) -> bool {
         let is_released = self.lock_file.release(is_final);
         self.free_unused() || is_released
     }
 
-    /// Frees what the last commit does not use, if this call had to close the file: the engine must
-    /// not have it.
+    /// Frees the parts of the file that the last commit does not use. Only if the file is closed or
+    /// broken: the engine must not have it open.
     pub(in crate::store) fn free_unused(&self) -> bool {
         self.punch().unwrap_or(false)
     }
@@ -99,8 +99,8 @@ impl Turn {
             return Ok(false);
         }
         let free = || {
-            // After a failed sync the header on disk may name the commit before, and the kernel
-            // writes it only if it changes.
+            // After a failed sync the header on disk may still name the commit before. The kernel
+            // takes its page for clean, so the page is written again before the sync.
             let mut header = [0; HEADER_BYTES];
             file.read_at(&mut header, 0)?;
             file.write_at(&header, 0).and_then(|()| file.sync())?;

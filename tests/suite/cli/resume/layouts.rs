@@ -75,7 +75,8 @@ fn what_a_new_worker_lacks_is_an_error_that_says_where_to_add_it() {
     test.run("resume PROJ-42 --no-gh").done();
 }
 
-/// Two systems may save in one series. The newest checkpoint counts, whatever an older one has.
+/// Two systems may save in one series. The newest checkpoint counts, whatever system wrote the
+/// older ones.
 #[test]
 fn a_newer_checkpoint_of_another_system_has_no_worker_and_says_so() {
     let test = pipeline(STATE);
@@ -84,10 +85,7 @@ fn a_newer_checkpoint_of_another_system_has_no_worker_and_says_so() {
     let series = series.as_str().unwrap();
     test.feed(&format!("save --id own --series {series}"), r#"{"last_action": "by hand"}"#).done();
     let stderr = test.run(&format!("resume {series} --prompt --worker --no-gh")).failed(4);
-    assert!(
-        stderr.contains("made of own: the checkpoint: is of layout native, and only"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("from own: the checkpoint: has layout native; only"), "{stderr}");
     let prompt = test.run(&format!("resume {series} --prompt --no-gh")).done();
     assert!(prompt.contains("Last action: by hand"), "{prompt}");
 }

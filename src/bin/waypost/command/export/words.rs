@@ -21,7 +21,7 @@ pub(super) fn note(event: &ExportEvent<'_>, global: &Global) -> Option<String> {
     }
 }
 
-/// What was left out, and why.
+/// Names what was not exported, and why.
 pub(super) fn left_out(name: &str, why: &NotExported) -> String {
     match why {
         NotExported::Damaged(error) | NotExported::Limit(error) => error.to_string(),

@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     /// True if the time ran out before the survey was complete.
     pub(super) has_more: bool,
     pub(super) unreadable: u64,
-    /// The first of those that are unreadable.
+    /// The first of the unreadable files.
     pub(super) refusals: Vec<ImportRemark>,
     pub(super) imported: u64,
     pub(super) policy: Option<InForce>,

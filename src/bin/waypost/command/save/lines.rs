@@ -68,7 +68,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     if count > 0 {
         let first = first.unwrap_or_default();
         let others = if count > 1 { " and the others" } else { "" };
-        let hint = format!("mend line {first}{others}, then save what was refused again");
+        let hint = format!("mend line {first}{others}, then save the refused lines again");
         Err(Refusal::Skipped { what: "lines were refused", count, total, hint }.into())
     } else {
         Ok(())

@@ -30,21 +30,21 @@ fn all_errors_at_a_glance() {
       column 1
         --lines saves several documents, each in a line of its own
     4 invalid: invalid line: not JSON, at column 3
-        `waypost save --help` tells what a line is
+        `waypost save --help` describes a line
     4 invalid: invalid about.phas: no such field
-        `waypost save --help` has the fields and what they take
+        `waypost save --help` lists the fields and their values
     4 invalid: invalid loop_id: ralph is not like ralph-SLUG-0123abcd
         name the loop so, or leave --workflow-type out
-    4 invalid: invalid checkpoint: a-1 is a file that could not be read, and has no document
+    4 invalid: invalid checkpoint: a-1 has no document: its file could not be read
         choose another one: `waypost list` shows what there is
     4 invalid: invalid prune_on_save: there is no policy to prune by
         name a policy, too: `waypost policy set crunch`
     4 invalid: invalid artifact path a/../b: has a part that leads elsewhere
         leave the file out of --capture
     4 invalid: invalid phase: has a control character
-        `waypost save --help` tells what is taken
+        `waypost save --help` says what is accepted
     4 invalid: invalid path: it is the store itself
-        name another file; what is there is as it was
+        name another file; the file there was not changed
     4 limit: length of the document is beyond the limit of 67108864
         save less at once: leave out what is not needed to go on
     1 too_new: p/store.redb has format 2, newer than 1, the newest this build reads
@@ -52,22 +52,22 @@ fn all_errors_at_a_glance() {
     1 too_old: p/store.redb has format 0, older than 1, the oldest this build reads
         use an older waypost to read it; nothing was changed
     1 not_a_store: p/store.redb is not a waypost store: it is a directory
-        name the file of a store with --store; `waypost repair` may save one that was
+        name a store with --store; if this file was one, `waypost repair` may save it
     4 linked: p/store.redb has 2 names (hard links, p/file.json); a save under one name would
       be missing under the others
         while no process uses it, make it a file of its own: cp p/store.redb p/store.redb.own
           && mv p/store.redb.own p/store.redb
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
-        `waypost verify` tells all that is damaged, `waypost repair` saves the rest
+        `waypost verify` lists all damage, `waypost repair` saves the rest
     5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
       saved
-        restore a backup; the file is as it was
+        restore a backup; the file was not changed
     5 corrupt: damaged data in p/store.redb: the disk cannot read bytes 0 to 511:
       Input/output error (os error 5)
-        the disk is failing: `waypost verify` tells all that is damaged, `waypost repair
-          --into FILE` saves the rest on another disk
+        the disk is failing: `waypost verify` lists all damage, `waypost repair --into FILE`
+          saves the rest on another disk
     4 key: checkpoint a-1 is encrypted with key 0123456789abcdef, and no key was given
-        give its key with --key-file; lists do without
+        give its key with --key-file; `waypost list` needs none
     4 invalid: invalid key: one was given, and the store is not encrypted
         `waypost rekey` encrypts the store; or leave the key out
     4 invalid: invalid key: not 32 bytes as 64 hexadecimal digits or as base64
@@ -82,8 +82,8 @@ fn all_errors_at_a_glance() {
     1 io: cannot access p/store.redb: permission denied
         change who may read and write it, or run it as its owner
     1 io: cannot access p/store.redb: no storage space
-        make room on that disk, with `waypost prune --policy last-50 --now --yes`, then
-          `waypost compact`, or otherwise; reading needs none
+        make room on that disk: `waypost prune --policy last-50 --now --yes`, then `waypost
+          compact`, or remove other files; reading needs no room
     1 io: cannot access p/store.redb: read-only filesystem or storage medium
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted
@@ -117,8 +117,8 @@ fn all_errors_at_a_glance() {
     3 not_found: a-1 is the first of its series
         name the checkpoint to compare it with
     4 lost_names: no checkpoint matches "issue:43", but a repair lost some names: issue:42
-        look at it with `waypost list issue:42`; to start another, first put it away with
-          `waypost archive --series issue:42`
+        `waypost list issue:42` shows what it has; to start another series, archive this one
+          first: `waypost archive --series issue:42`
     3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
         if that is meant, `waypost resume issue:42`
     3 not_found: no checkpoint matches "issue:43"; the newest series are issue:42
@@ -143,7 +143,7 @@ fn all_errors_at_a_glance() {
     4 invalid_issue: p/file.json has neither body nor labels
         `gh issue view 42 --json number,body,labels` writes one
     4 prompt_user: issue:42 has 3 checkpoints, and there is no terminal to select one at
-        `waypost resume a-1` takes that one; so for the others
+        `waypost resume a-1` resumes that one; or name another id
     5 corrupt: none of the newest 3 checkpoints of issue:42 can be read
         `waypost repair` saves what can be read; --choice fresh starts over
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
@@ -159,7 +159,7 @@ fn all_errors_at_a_glance() {
       empty
         mend the file and `waypost import p/file.json`, `waypost resume a-1` goes on from the
           newest valid one, --choice fresh starts over
-    4 invalid: the file of a-1 could not be read, so it has no document
+    4 invalid: a-1 has no document: its file could not be read
         `waypost show a-1 --json` has its bytes as `source_text`
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
@@ -173,19 +173,19 @@ fn all_errors_at_a_glance() {
     3 ended: issue:42 is completed: there is nothing to go on from
         `waypost reopen --series issue:42` opens it again, --force goes on all the same
     3 start_fresh: issue:42 starts over
-    4 deleted: a-1 was deleted, and nothing goes on
+    4 deleted: a-1 was deleted; no work was started
     4 no_tasks: the document of a-1 has neither tasks nor a last action
         `waypost show a-1 --document` prints the document
-    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+    4 no_worker: cannot make a prompt for a worker from a-1: /team_name: is missing in
       .pipeline/state.json
         add what is missing there, then `waypost import p/.pipeline`
-    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+    4 no_worker: cannot make a prompt for a worker from a-1: /team_name: is missing in
       .pipeline/state.json
         leave --worker out: --prompt alone takes any checkpoint
     4 exists: p/file.json is there already
         --overwrite replaces it
     4 exists: p/file.json is there already
-        name a file that is not there with --into
+        name a file that does not exist yet with --into
     4 exists: p/store.key is there already, and may be the only copy of a key
         name another file
     4 key: the variable WAYPOST_KEY is set, and empty
@@ -217,16 +217,17 @@ fn all_errors_at_a_glance() {
     7 skipped: checkpoints saved: 3; damaged parts that could not be saved: 1
         the first is the log: checksum differs
     7 skipped: 1 of 3 lines were refused
-        mend line 2, then save what was refused again
+        mend line 2, then save the refused lines again
     5 corrupt: 1 of 3 checkpoints are damaged
-        all others were read; `waypost verify` tells all, `waypost repair` saves the rest
+        all others were read; `waypost verify` lists all damage, `waypost repair` saves the
+          rest
     5 corrupt: 2 findings: the store is damaged
         `waypost repair --dry-run` tells what can be saved, `waypost repair` saves it
     5 corrupt: 1 finding: saves beside the store cannot be taken in
-        save them again from where they came, then remove the files; the store is whole
-    2 usage: - is no file: there is nothing to read or write but a file here
-        name a file; one of this name is ./-
-    4 exists: checkpoint a-1 is there again: it was saved or imported since
+        save their content again from the original, then remove the files; the store is whole
+    2 usage: - is not accepted here: this command needs a file
+        name a file; ./- is the file named -
+    4 exists: checkpoint a-1 exists again: it was saved or imported after the deletion
         delete it first; nothing was restored
     4 unconfirmed: no terminal to confirm at: remove 3 of 4 checkpoints by policy crunch,
       restorably
@@ -235,8 +236,8 @@ fn all_errors_at_a_glance() {
     4 declined: left as it is
     4 newest: a-1 is the newest already
         `waypost log issue:42` shows what there is to go back to
-    2 no_series: nothing names the series to go on in
-        name it with --series; `waypost rollback` goes on in the series of the checkpoint
+    2 no_series: the series to continue in is not named
+        name it with --series; `waypost rollback` continues in the series of the checkpoint
     4 exists: series issue:42 is there already
         --append adds to it; `waypost rollback` goes back within a series
     4 no_place: no store can be made in p: it is not there
@@ -244,7 +245,7 @@ fn all_errors_at_a_glance() {
     1 unwell: 1 of 12 checks found something bad
         see above what to do about each
     5 corrupt: 1 of 12 checks found something bad
-        `waypost verify` tells all that is damaged, `waypost repair` saves the rest
+        `waypost verify` lists all damage, `waypost repair` saves the rest
     130 interrupted: interrupted: 3,200 imported; run it again to go on
     1 no_thread: cannot start a thread: operation would block; `ulimit -u`, `ulimit -v` or
       pids.max of a cgroup limits it

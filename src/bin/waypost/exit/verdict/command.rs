@@ -9,7 +9,7 @@ use crate::output::{plain, quoted};
 #[expect(clippy::too_many_lines, reason = "a line or two for each, all in one place")]
 pub(super) fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
-        // Without a store nothing matches, so that a loop starts instead of going on.
+        // A missing store counts as no match, so that a loop starts from nothing.
         Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
             .hint("`waypost init` or `waypost save` makes one, --store names another"),
         Refusal::Nothing { .. } => not_found("`waypost list` without filters shows what there is"),
@@ -39,17 +39,20 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
             refused("key", "unset it to make a store that is not encrypted")
         }
         Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
-            "all others were read; `waypost verify` tells all, `waypost repair` saves the rest",
+            "all others were read; `waypost verify` lists all damage, `waypost repair` saves the \
+             rest",
         ),
         Refusal::Unsound { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair --dry-run` tells what can be saved, `waypost repair` saves it"),
         Refusal::SetAside { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
-            "save them again from where they came, then remove the files; the store is whole",
+            "save their content again from the original, then remove the files; the store is whole",
         ),
         Refusal::NoStream => {
-            Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
+            Verdict::new(Exit::Usage, "usage").hint("name a file; ./- is the file named -")
         }
-        Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
+        Refusal::Taken { .. } => {
+            refused("exists", "name a file that does not exist yet with --into")
+        }
         Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
             .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
         Refusal::Unconfirmed(_) => refused("unconfirmed", "--yes does it without asking"),
@@ -57,8 +60,8 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::LostNames { series, .. } => {
             let first = quoted(series.first().map_or("latest", Series::as_str));
             let hint = format!(
-                "look at it with `waypost list {first}`; to start another, first put it away with \
-                 `waypost archive --series {first}`"
+                "`waypost list {first}` shows what it has; to start another series, archive this \
+                 one first: `waypost archive --series {first}`"
             );
             Verdict::new(Exit::Refused, "lost_names").hint(hint)
         }
@@ -87,7 +90,7 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Unselected { likely, .. } => {
             let likely = quoted(likely.as_str());
             Verdict::new(Exit::Refused, "prompt_user")
-                .hint(format!("`waypost resume {likely}` takes that one; so for the others"))
+                .hint(format!("`waypost resume {likely}` resumes that one; or name another id"))
         }
         Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair` saves what can be read; --choice fresh starts over"),
@@ -146,7 +149,7 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
             "`waypost reopen --series {}` opens it again, --force goes on all the same",
             quoted(series.as_str())
         )),
-        // Nothing is there to go on from, so that a loop starts.
+        // Code 3, as without a checkpoint: the loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
         Refusal::NoContent { id } => Verdict::new(Exit::Refused, "invalid").hint(format!(
@@ -169,7 +172,7 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
                 .hint(format!("`waypost log {series}` shows what there is to go back to"))
         }
         Refusal::NoSeries => Verdict::new(Exit::Usage, "no_series").hint(
-            "name it with --series; `waypost rollback` goes on in the series of the checkpoint",
+            "name it with --series; `waypost rollback` continues in the series of the checkpoint",
         ),
         Refusal::SeriesExists { .. } => {
             refused("exists", "--append adds to it; `waypost rollback` goes back within a series")
@@ -180,7 +183,7 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
             "the document goes before --capture: `waypost save state.json --capture src`",
         ),
         Refusal::Unwell { is_damaged: true, .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
+            .hint("`waypost verify` lists all damage, `waypost repair` saves the rest"),
         Refusal::Unwell { .. } => {
             Verdict::new(Exit::Failed, "unwell").hint("see above what to do about each")
         }

@@ -31,20 +31,21 @@ pub(super) fn of_library(error: &Error) -> Verdict {
         Error::TooOld { .. } => Verdict::new(Exit::Failed, "too_old")
             .hint("use an older waypost to read it; nothing was changed"),
         Error::NotAStore { .. } => Verdict::new(Exit::Failed, "not_a_store")
-            .hint("name the file of a store with --store; `waypost repair` may save one that was"),
+            .hint("name a store with --store; if this file was one, `waypost repair` may save it"),
         Error::Linked { path, .. } => {
             Verdict::new(Exit::Refused, "linked").hint(linked_advice(path))
         }
-        Error::Corrupt { damage: Damage::Everything, .. } => {
-            Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
-        }
+        Error::Corrupt { damage: Damage::Everything, .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("restore a backup; the file was not changed"),
         Error::Corrupt { damage: Damage::Disk, .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
-            "the disk is failing: `waypost verify` tells all that is damaged, `waypost repair \
-                 --into FILE` saves the rest on another disk",
+            "the disk is failing: `waypost verify` lists all damage, `waypost repair --into FILE` \
+             saves the rest on another disk",
         ),
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
-        Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
+            .hint("`waypost verify` lists all damage, `waypost repair` saves the rest"),
+        Error::Key { .. } => {
+            refused("key", "give its key with --key-file; `waypost list` needs none")
+        }
         Error::Locked { .. } => of_locked(error.holding_process()),
         // The command reads the files that a user names, not the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
@@ -59,12 +60,12 @@ pub(super) fn of_library(error: &Error) -> Verdict {
             if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
         {
             Verdict::new(Exit::Failed, "io").hint(
-                "make room on that disk, with `waypost prune --policy last-50 --now --yes`, then \
-                 `waypost compact`, or otherwise; reading needs none",
+                "make room on that disk: `waypost prune --policy last-50 --now --yes`, then \
+                 `waypost compact`, or remove other files; reading needs no room",
             )
         }
         Error::Io { source, .. } => of_system(source),
-        // The library may learn to fail in new ways.
+        // The library may add errors.
         _ => Verdict::new(Exit::Failed, "failed"),
     }
 }
@@ -97,20 +98,18 @@ fn of_invalid(what: &Subject) -> Verdict {
             refused.hint("`waypost rekey` encrypts the store; or leave the key out")
         }
         Subject::Key => refused.hint("`waypost key FILE` makes a file with one"),
-        Subject::Path => refused.hint("name another file; what is there is as it was"),
-        Subject::Line => refused.hint("`waypost save --help` tells what a line is"),
+        Subject::Path => refused.hint("name another file; the file there was not changed"),
+        Subject::Line => refused.hint("`waypost save --help` describes a line"),
         Subject::About(_) => {
-            refused.hint("`waypost save --help` has the fields and what they take")
+            refused.hint("`waypost save --help` lists the fields and their values")
         }
-        Subject::DocumentOf(_) => {
-            refused.hint("put it right, or save it all the same with --force")
-        }
+        Subject::DocumentOf(_) => refused.hint("correct it, or save it anyway with --force"),
         Subject::TextAfterDocument => {
             refused.hint("--lines saves several documents, each in a line of its own")
         }
         Subject::Document(_) => refused.hint("give a document in JSON"),
         Subject::Artifact(_) => refused.hint("leave the file out of --capture"),
         // The library may add subjects.
-        _ => refused.hint("`waypost save --help` tells what is taken"),
+        _ => refused.hint("`waypost save --help` says what is accepted"),
     }
 }
