@@ -15,10 +15,10 @@
 //! their checksums, and refuses the file if they are damaged.
 //!
 //! For any other page, a panic of the engine is a finding about the checkpoint or table that was
-//! read. Unreadable rows are skipped by bisecting the keys behind them. All checks but three read
+//! read. Unreadable rows are skipped by bisecting the keys behind them. Most checks read
 //! rows of one checkpoint, so they run in parts of some hundred, on all processors, and another
-//! process can take its turn between two parts. Only the owners of frames (16 bytes of memory for
-//! each checkpoint) and of contents are collected in one turn each.
+//! process can take its turn between two parts. The walk through the pages takes one turn; so does
+//! collecting the owners of frames (16 bytes of memory for each checkpoint), and those of contents.
 //!
 //! # Repair
 //!

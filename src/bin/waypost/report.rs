@@ -1,4 +1,4 @@
-//! Errors in words: text for a person, or JSON for a program.
+//! Errors in words: text for a person or JSON for a program, and the exit code that goes with them.
 
 use std::borrow::Cow;
 use std::env;

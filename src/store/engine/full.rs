@@ -1,4 +1,4 @@
-//! A full disk: how its errors differ from others.
+//! Errors of a full disk: telling them from others, making them, and adding to them.
 
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Names as numbers: each distinct issue, series, phase and so on is written once.
 //!
-//! Names are only ever added, so what has been read stays true while the file is open.
+//! Only `compact` removes names, and it empties this cache; so what has been read stays true.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -4,12 +4,12 @@
 //! a rule that keeps many, it looks only now and then. It removes nothing that a plan of the whole
 //! series would keep.
 //!
-//! The plan covers a part of a series: what was added last, the newest of each cause, and of
-//! the causes that may be in the group as many as the rule keeps and some more from both ends. In a
-//! part no more checkpoints are newer than a given one than in the whole series, so what goes there
-//! would go anyway. The newest of the series, whose status counts, is always in the part. Of a rule
-//! that keeps many, only each 256th part of it that is added makes a save look. Limits of size are
-//! left to a prune of the whole store.
+//! The plan gets a part of the series: what was added last, and the newest of each cause (status and
+//! trigger). Of each cause that a rule may cover, it also gets as many as the rule keeps, and some
+//! more of the newest and of the oldest. In the part a checkpoint has at most as many newer ones as
+//! in the whole series, so what goes there would go anyway. The newest of the series, whose status
+//! counts, is always in the part. If a rule keeps N, a save looks only after N/256 more were added.
+//! Limits of size are left to a prune of the whole store.
 //!
 //! A pruning call holds the journal, and a saver must not prune between looking at its base and
 //! noting what it saved. So a full journal starts over before bases are looked at, and a saver puts

@@ -1,4 +1,4 @@
-//! Whole files: the content of their places, before and after.
+//! A whole file appears complete or not at all, and replaces another only if it may.
 
 use super::*;
 
