@@ -1,5 +1,5 @@
-//! The entry record, version 1: in stores of formats 1 to 4. Once released it never changes; another
-//! version is another file. Until then a new optional field is a new bit, and a new store format.
+//! The entry record, version 1: in stores of formats 1 to 4. Once released it never changes;
+//! another version is another file. Until then a new field is a new bit, and a new store format.
 //!
 //! A bit mask says which optional fields follow, names are numbers, and time and sequence are in
 //! the key: a record of a loop takes some forty bytes.

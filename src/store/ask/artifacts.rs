@@ -46,8 +46,8 @@ impl Store {
     /// content is read and checked when it is asked for, and nothing of it is kept: memory is that
     /// of the document and of one file.
     ///
-    /// If another process changes the store meanwhile, `work` may run again; what it returned before
-    /// is dropped. It must not use this store, and a panic in it is reported as an error.
+    /// If another process changes the store meanwhile, `work` may run again; what it returned
+    /// before is dropped. It must not use this store, and a panic in it is reported as an error.
     ///
     /// ```
     /// use waypost::artifact::ArtifactStatus;

@@ -209,10 +209,10 @@ fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
         }
         let said = test.run(&format!("repair --into .waypost/store.redb.{suffix}")).failed(4);
         // The lock is there already.
-        assert!(said.contains("belongs to the store") || suffix == "lock", "{said}");
+        assert!(said.contains("the store uses this name") || suffix == "lock", "{said}");
     }
     let said = test.run("backup .waypost/store.redb.journal").failed(4);
-    assert!(said.contains("belongs to the store"), "{said}");
+    assert!(said.contains("the store uses this name"), "{said}");
     test.put("other.redb.spool/x", "");
     // Nor one that another store needs, though that may not be there yet.
     for name in ["other.redb.journal", "other.redb.lock", "other.redb.spool/copy.redb"] {

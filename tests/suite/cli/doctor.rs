@@ -164,7 +164,7 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     test.doctor("--wait 0", 0).has("spool", "ok", "2 saves wait beside the store, ");
     let folder = test.path().join(format!("{STORE}.spool"));
     drop(held);
-    test.doctor("", 0).has("spool", "ok", "do not remove it");
+    test.doctor("", 0).has("spool", "ok", "do not remove them");
     let shown = test.run(&format!("show {} --json", id.trim())).done();
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["document"], json!([1, 2, 3]));
     let damaged = folder.join("0190f2e0-0000-7000-8000-000000000001.save");
