@@ -6,10 +6,10 @@
 //!
 //! The plan gets a part of the series: what was added last, and the newest of each cause (status
 //! and trigger). Of each cause that a rule may cover, it also gets as many as the rule keeps, and
-//! some more of the newest and of the oldest. In the part a checkpoint has at most as many newer ones as
-//! in the whole series, so what goes there would go anyway. The newest of the series, whose status
-//! counts, is always in the part. If a rule keeps N, a save looks only after N/256 more were added.
-//! Limits of size are left to a prune of the whole store.
+//! some more of the newest and of the oldest. In the part a checkpoint has at most as many newer
+//! ones as in the whole series, so what goes there would go anyway. The newest of the series, whose
+//! status counts, is always in the part. If a rule keeps N, a save looks only after N/256 more were
+//! added. Limits of size are left to a prune of the whole store.
 //!
 //! A pruning call holds the journal, and a saver must not prune between looking at its base and
 //! noting what it saved. So a full journal starts over before bases are looked at, and a saver puts

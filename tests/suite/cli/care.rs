@@ -218,7 +218,7 @@ fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
     for name in ["other.redb.journal", "other.redb.lock", "other.redb.spool/copy.redb"] {
         for command in ["backup", "repair --into"] {
             let said = test.run(&format!("{command} {name}")).failed(4);
-            assert!(said.contains("belongs to a store"), "{command} {name}: {said}");
+            assert!(said.contains("stores use such names"), "{command} {name}: {said}");
         }
     }
     test.told("verify", 0);
