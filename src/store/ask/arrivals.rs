@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_rows, frame_sequence};
 use crate::store::Store;
 use crate::store::engine::fault::In;
+use crate::store::options::Hold;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::enter::Patience;
 
@@ -87,7 +88,13 @@ impl Store {
         let at_once = Patience::Until(Instant::now());
         // If taking in fails, the saves arrive once another process takes them in.
         match self.shared.glance_within(at_once, |open| self.shared.take_in(open)) {
-            Ok(()) => Ok(self.arrived_after(position)?.0),
+            Ok(()) => {
+                // A saver may want the file next, and this handle only looks.
+                if self.shared.options.hold != Hold::Forever {
+                    self.shared.let_go();
+                }
+                Ok(self.arrived_after(position)?.0)
+            }
             Err(_) => Ok(arrivals),
         }
     }
