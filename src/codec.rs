@@ -4,6 +4,7 @@
 //! specifies what it writes.
 
 mod artifact;
+mod compact;
 mod compress;
 mod decode;
 mod deleted;
@@ -59,6 +60,7 @@ pub use source::Source;
 pub(crate) use spooled::{
     SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count, spooled_identity,
 };
+use text::Appending;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{
@@ -206,6 +208,33 @@ impl Checkpoint {
                 return Error::corrupt(self.place(), error);
             }
             Error::Io { path: "output".into(), source: error }
+        })
+    }
+
+    /// Appends the document as compact JSON text, without building a tree: for many documents
+    /// through one buffer. If that fails, the buffer is as it was.
+    ///
+    /// ```
+    /// use waypost::{NewEntry, Store};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path().join("store.redb"))?;
+    /// let saved = store.save(NewEntry::default(), &[1, 2])?;
+    /// let mut line = b"document: ".to_vec();
+    /// store.get(&saved.id)?.append_json(&mut line)?;
+    /// assert_eq!(line, b"document: [1,2]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the stored bytes are not a document, or [`Error::Limit`] if the text
+    /// is longer than 1 GiB.
+    pub fn append_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        text::append(self.stored_form(), out).map_err(|unwritten| match unwritten {
+            Appending::Damaged => Error::corrupt(self.place(), text::Damaged),
+            Appending::TooLong => too_long(),
         })
     }
 

@@ -1,7 +1,11 @@
-//! Tokens straight into JSON text.
+//! Tokens straight into JSON text, in any style.
+//!
+//! What is compact and not only ASCII, as almost every text is, [`Compact`] writes.
 
 use std::io::{self, Write};
 
+use super::TEXT_BYTES_MAX;
+use super::compact::Compact;
 use super::token::{ARRAY, BYTES, END, FALSE, FLOAT, INT, NULL, NUMBER, OBJECT, TEXT, TRUE, UINT};
 use super::wire::{Malformed, Reader};
 use crate::checkpoint::{Spacing, TextStyle};
@@ -61,40 +65,108 @@ pub(super) fn to_text_within(
     style: TextStyle,
     bytes_max: usize,
 ) -> Result<Option<String>, Malformed> {
-    let mut writer = Writer::new(raw, style);
-    // Quotes and commas take more than tags and lengths.
-    writer.out.reserve((raw.len() + raw.len() / 4).min(bytes_max));
+    let mut out = Vec::new();
     if style.has_byte_order_mark {
-        writer.out.extend_from_slice(BYTE_ORDER_MARK);
+        out.extend_from_slice(BYTE_ORDER_MARK);
     }
-    while writer.step()? {
-        if writer.out.len() > bytes_max {
-            return Ok(None);
-        }
+    let is_more = if is_compact(style) {
+        Compact::new(raw).append(&mut out, bytes_max.saturating_add(1))?
+    } else {
+        append_styled(raw, style, &mut out, bytes_max)?
+    };
+    if is_more {
+        return Ok(None);
     }
     if style.has_final_newline {
-        writer.out.push(b'\n');
+        out.push(b'\n');
     }
-    let is_within = writer.out.len() <= bytes_max;
-    let text = String::from_utf8(writer.out).map_err(|_| Malformed)?;
+    let is_within = out.len() <= bytes_max;
+    let text = String::from_utf8(out).map_err(|_| Malformed)?;
     Ok(is_within.then_some(text))
+}
+
+/// Appends compact text to `out`; if that fails, `out` is as it was.
+pub(super) fn append(raw: &[u8], out: &mut Vec<u8>) -> Result<(), Appending> {
+    let start = out.len();
+    let limit = start.saturating_add(TEXT_BYTES_MAX);
+    let outcome = match Compact::new(raw).append(out, limit.saturating_add(1)) {
+        Ok(false) if out.len() <= limit => match std::str::from_utf8(&out[start..]) {
+            Ok(_) => return Ok(()),
+            Err(_) => Appending::Damaged,
+        },
+        Ok(_) => Appending::TooLong,
+        Err(Malformed) => Appending::Damaged,
+    };
+    out.truncate(start);
+    Err(outcome)
+}
+
+/// Why no text was appended.
+pub(super) enum Appending {
+    Damaged,
+    TooLong,
+}
+
+/// Whether [`Compact`] writes this style, but for a mark before it and a line end after it.
+fn is_compact(style: TextStyle) -> bool {
+    style.spacing == Spacing::Compact && !style.is_ascii
+}
+
+/// Writes text of any style after `out`; true if it is longer than `bytes_max`.
+pub(super) fn append_styled(
+    raw: &[u8],
+    style: TextStyle,
+    out: &mut Vec<u8>,
+    bytes_max: usize,
+) -> Result<bool, Malformed> {
+    let mut writer = Writer::new(raw, style, std::mem::take(out));
+    // Quotes and commas take more than tags and lengths.
+    writer.out.reserve((raw.len() + raw.len() / 4).min(bytes_max));
+    let mut is_more = true;
+    while is_more && writer.out.len() <= bytes_max {
+        is_more = writer.step()?;
+    }
+    *out = writer.out;
+    Ok(is_more)
 }
 
 /// Writes the document in `raw`, piece by piece. Depth costs no stack.
 pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::Result<()> {
-    let mut writer = Writer::new(raw, style.into());
-    loop {
-        let is_more = writer.step().map_err(malformed)?;
-        if writer.out.len() >= PIECE_BYTES || !is_more {
-            // Each text is complete, so invalid UTF-8 is not the result of a split.
-            std::str::from_utf8(&writer.out).map_err(|_| malformed(Malformed))?;
-            out.write_all(&writer.out)?;
-            writer.out.clear();
+    match style {
+        JsonStyle::Compact => {
+            let mut writer = Compact::new(raw);
+            write_pieces(out, |piece| writer.append(piece, PIECE_BYTES))
         }
-        if !is_more {
-            return Ok(());
+        JsonStyle::Pretty => {
+            let mut writer = Writer::new(raw, style.into(), Vec::new());
+            write_pieces(out, |piece| {
+                std::mem::swap(&mut writer.out, piece);
+                let mut is_more = true;
+                while is_more && writer.out.len() < PIECE_BYTES {
+                    is_more = writer.step()?;
+                }
+                std::mem::swap(&mut writer.out, piece);
+                Ok(is_more)
+            })
         }
     }
+}
+
+/// Writes what `append` makes, a piece at a time, until that is all.
+fn write_pieces(
+    out: &mut impl Write,
+    mut append: impl FnMut(&mut Vec<u8>) -> Result<bool, Malformed>,
+) -> io::Result<()> {
+    let mut piece = Vec::new();
+    while {
+        piece.clear();
+        let is_more = append(&mut piece).map_err(malformed)?;
+        // Each text is complete, so invalid UTF-8 is not the result of a split.
+        std::str::from_utf8(&piece).map_err(|_| malformed(Malformed))?;
+        out.write_all(&piece)?;
+        is_more
+    } {}
+    Ok(())
 }
 
 /// Not an error of the writer.
@@ -120,8 +192,8 @@ struct Container {
 }
 
 impl<'a> Writer<'a> {
-    fn new(raw: &'a [u8], style: TextStyle) -> Self {
-        Self { reader: Reader::new(raw), style, out: Vec::new(), open: Vec::new() }
+    fn new(raw: &'a [u8], style: TextStyle, out: Vec<u8>) -> Self {
+        Self { reader: Reader::new(raw), style, out, open: Vec::new() }
     }
 
     /// Writes one value, or the start or end of one; false if it was the last.
@@ -179,8 +251,9 @@ impl<'a> Writer<'a> {
                 self.plain(value);
             }
             FLOAT => {
-                let value = self.reader.take()?;
-                self.float(value);
+                let mut text = [0; FLOAT_BYTES_MAX];
+                let length = write_float(self.reader.take()?, &mut text);
+                self.out.extend_from_slice(&text[..length]);
             }
             NUMBER => self.out.extend_from_slice(self.reader.take_text_bytes()?),
             TEXT => self.text()?,
@@ -259,17 +332,6 @@ impl<'a> Writer<'a> {
         serde_json::to_writer(&mut self.out, &value).expect("a vector takes any bytes");
     }
 
-    /// NaN and infinities as Python writes them: `null` would be another value.
-    fn float(&mut self, value: f64) {
-        if value.is_nan() {
-            self.out.extend_from_slice(b"NaN");
-        } else if value.is_infinite() {
-            self.out.extend_from_slice(if value > 0.0 { b"Infinity" } else { b"-Infinity" });
-        } else {
-            self.plain(value);
-        }
-    }
-
     fn bytes(&mut self, bytes: &[u8]) {
         let start: &[u8] = match self.style.spacing {
             Spacing::Compact => b"{\"$bytes\":\"",
@@ -281,8 +343,26 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// No number is longer.
+pub(super) const FLOAT_BYTES_MAX: usize = 32;
+
+/// Writes a number into `out`, and returns its length. NaN and infinities are written as Python
+/// does: `null` would be another value.
+pub(super) fn write_float(value: f64, out: &mut [u8]) -> usize {
+    let mut rest = &mut out[..FLOAT_BYTES_MAX];
+    let written = if value.is_nan() {
+        rest.write_all(b"NaN")
+    } else if value.is_infinite() {
+        rest.write_all(if value > 0.0 { b"Infinity" } else { b"-Infinity" })
+    } else {
+        serde_json::to_writer(&mut rest, &value).map_err(Into::into)
+    };
+    written.expect("no number is longer");
+    FLOAT_BYTES_MAX - rest.len()
+}
+
 /// One to three bytes as four characters of standard base64.
-fn base64(chunk: &[u8]) -> [u8; 4] {
+pub(super) fn base64(chunk: &[u8]) -> [u8; 4] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let byte = |index: usize| usize::from(chunk.get(index).copied().unwrap_or_default());
     let bits = byte(0) << 16 | byte(1) << 8 | byte(2);

@@ -13,6 +13,9 @@ const CONFIG: Configuration = standard();
 /// Integers up to this are one byte.
 const ONE_BYTE_MAX: u8 = 250;
 
+/// A short text with what follows it.
+pub(super) const BLOCK: usize = 16;
+
 /// Appends one value.
 pub(super) fn put(out: &mut Vec<u8>, value: impl Encode) {
     bincode::encode_into_writer(value, Sink(out), CONFIG)
@@ -91,6 +94,22 @@ impl<'a> Reader<'a> {
             }
             _ => self.take(),
         }
+    }
+
+    /// The bytes from the start of the text at the front, and its length; `None` if it is longer
+    /// than they are, or if fewer are left.
+    #[inline]
+    pub(super) fn peek_short(&self) -> Option<(&'a [u8; BLOCK], usize)> {
+        let (length, rest) = self.rest.split_first()?;
+        let length = usize::from(*length);
+        Some((rest.first_chunk()?, length)).filter(|_| length <= BLOCK)
+    }
+
+    /// Passes over bytes.
+    #[inline]
+    pub(super) fn skip(&mut self, length: usize) -> Result<(), Malformed> {
+        self.rest = self.rest.get(length..).ok_or(Malformed)?;
+        Ok(())
     }
 
     /// Takes `length` bytes off the front.

@@ -2,6 +2,7 @@
 
 use serde::de::{Deserialize, IgnoredAny};
 
+use super::super::super::compact::tests::writers_agree;
 use super::super::super::{Bounds, DEPTH_READ, decode, encode, json, read_json, text, token};
 use crate::checkpoint::{Document, Spacing, TextStyle};
 use crate::tape::Tape;
@@ -67,6 +68,7 @@ fn check(raw: &[u8]) {
     let texts = [TextStyle::default(), TextStyle { is_ascii: true, ..style }];
     let [compact, indented] = texts.map(|style| text::to_text(raw, style).ok());
     assert_eq!(compact.is_some(), indented.is_some());
+    writers_agree(raw);
     let mut decoder = decode::Decoder::new(raw, DEPTH_READ);
     let is_passed = IgnoredAny::deserialize(&mut decoder).is_ok() && decoder.finish().is_ok();
     let Some(tree) = tree(raw) else { return };
