@@ -74,6 +74,10 @@ mod sync;
 mod threads;
 mod yaml;
 
+// Only for the command, so far.
+#[doc(hidden)]
+pub mod ordered;
+
 mod checkpoint;
 mod codec;
 mod condition;

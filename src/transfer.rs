@@ -21,13 +21,13 @@ pub mod own;
 pub mod place;
 pub mod steady;
 
+#[doc(hidden)]
+pub use crate::ordered;
 pub use crate::store::whole;
 
 // Only for the command, so far.
 #[doc(hidden)]
 pub mod gzip;
-#[doc(hidden)]
-pub mod ordered;
 #[doc(hidden)]
 pub mod private;
 #[doc(hidden)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
 const LAYERS: [&[&str]; 16] = [
     &["error", "spelling", "sync", "text", "threads", "yaml"],
-    &["checkpoint"],
+    &["checkpoint", "ordered"],
     &["diff"],
     &["condition"],
     &["retention"],

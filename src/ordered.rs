@@ -1,9 +1,9 @@
-//! Runs work on all processors and hands out the results in order.
+//! Runs work on several processors and hands out the results in order.
 //!
-//! Imports and exports read, parse, compress and write on all processors, a part at a time, and
-//! commit in order. Memory grows with the parts in flight, not with the tree. A file of more than 4
-//! MiB is read alone, and recognised by an outline of its document. An export writes the files of a
-//! part under other names, syncs the file system once, and only then renames.
+//! Imports and exports of files read, parse, compress and write on all processors, a part at a
+//! time, and commit in order. Memory grows with the parts in flight, not with the tree. A file of
+//! more than 4 MiB is read alone, and recognised by an outline of its document. An export writes
+//! the files of a part under other names, syncs the file system once, and only then renames.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, SyncSender};
@@ -27,9 +27,29 @@ use crate::threads::start_in;
 pub fn in_order<J: Send, R: Send, E: Send>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E> + Send,
     work: impl Fn(J) -> R + Sync,
-    mut consume: impl FnMut(R) -> Result<(), E>,
+    consume: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
+    in_order_by(workers, produce, work, consume)
+}
+
+/// As [`in_order`], with at most this many workers beside the thread that produces. With none, the
+/// caller does all of the work.
+///
+/// # Errors
+/// As [`in_order`].
+///
+/// # Panics
+/// As [`in_order`].
+pub fn in_order_by<J: Send, R: Send, E: Send>(
+    workers: usize,
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E> + Send,
+    work: impl Fn(J) -> R + Sync,
+    mut consume: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    if workers == 0 {
+        return alone(produce, work, consume);
+    }
     let work = &work;
     thread::scope(|scope| {
         // The closure is sent once the thread runs. If it does not start, the caller still has it.
