@@ -1,8 +1,9 @@
 //! Queries: filters, the rows that answer them, and pages of entries.
 //!
-//! Never reads a document, and holds a snapshot only while it reads one page.
+//! Holds a snapshot only while it reads one page. Only `documents` reads documents.
 
 mod cursor;
+mod documents;
 mod entries;
 mod merge;
 mod name;
@@ -17,6 +18,7 @@ pub use crate::key::Order;
 pub use crate::store::{Arrivals, Position};
 use crate::store::{Restorable, Snapshot, Store};
 pub use cursor::Cursor;
+pub use documents::{Documents, Unread};
 use entries::Entries;
 use merge::Rows;
 
@@ -212,7 +214,7 @@ impl Store {
     /// Iterates over all entries of a query, reading a page at a time.
     ///
     /// The store is free for others between two pages, however slowly they are consumed.
-    pub fn entries(&self, query: Query) -> impl Iterator<Item = Result<Entry>> {
+    pub fn entries(&self, query: Query) -> impl Iterator<Item = Result<Entry>> + Send {
         Entries::new(self, query)
     }
 

@@ -1,7 +1,8 @@
 //! The documents of checkpoints where one that cannot be read must not end the work.
 
-use crate::checkpoint::{Document, Id};
+use crate::checkpoint::{Checkpoint, Document, Entry, Id};
 use crate::error::{Error, Result};
+use crate::query::Unread;
 use crate::store::Store;
 
 /// What became of the document of a checkpoint that was listed.
@@ -35,7 +36,23 @@ impl ReadDocument {
     /// # Errors
     /// If the store cannot be read. Damage to this one checkpoint is no error.
     pub fn of(store: &Store, id: &Id) -> Result<Self> {
-        match store.get(id).and_then(|checkpoint| checkpoint.document()) {
+        Self::of_read(store.get(id).and_then(|checkpoint| checkpoint.document()))
+    }
+
+    /// A checkpoint of a list, and what became of its document.
+    pub(super) fn with_entry(found: Result<Checkpoint, Unread>) -> Result<(Entry, Self)> {
+        match found {
+            Ok(checkpoint) => {
+                let content = Self::of_read(checkpoint.document())?;
+                Ok((checkpoint.entry, content))
+            }
+            Err(Unread { entry: Some(entry), error }) => Ok((*entry, Self::of_read(Err(error))?)),
+            Err(Unread { entry: None, error }) => Err(error),
+        }
+    }
+
+    fn of_read(document: Result<Document>) -> Result<Self> {
+        match document {
             Ok(document) => Ok(Self::Read(document)),
             Err(Error::NotFound { .. }) => Ok(Self::Gone),
             Err(error @ Error::Corrupt { .. }) => Ok(Self::Damaged(error.to_string())),

@@ -2,11 +2,12 @@
 
 use super::content::{ReadDocument, Tally};
 use super::scope::Scope;
-use crate::checkpoint::{Document, Entry, TextStyle};
+use crate::checkpoint::{Checkpoint, Document, Entry, TextStyle};
 use crate::condition::Condition;
 use crate::diff::Pointer;
 use crate::error::{Error, Result};
 use crate::key::Order;
+use crate::query::{Documents, Unread};
 use crate::store::Store;
 
 /// A search for checkpoints by what is in their documents.
@@ -73,8 +74,8 @@ impl<'a> Search<'a> {
     /// Reads documents one by one and tests each.
     #[must_use]
     pub fn run(self, store: &'a Store, scope: &'a Scope) -> Searching<'a> {
-        let entries = scope.entries(store, self.order);
-        Searching { search: self, store, entries, left: self.limit, tally: Tally::default() }
+        let documents = store.documents_of(scope.entries(store, self.order));
+        Searching { search: self, documents, left: self.limit, tally: Tally::default() }
     }
 }
 
@@ -83,8 +84,7 @@ impl<'a> Search<'a> {
 /// See [`Search`] for an example.
 pub struct Searching<'a> {
     search: Search<'a>,
-    store: &'a Store,
-    entries: Box<dyn Iterator<Item = Result<Entry>> + 'a>,
+    documents: Documents<'a>,
     left: usize,
     tally: Tally,
 }
@@ -96,8 +96,8 @@ impl Searching<'_> {
         self.tally
     }
 
-    fn look(&mut self, entry: Entry) -> Result<Searched> {
-        let content = ReadDocument::of(self.store, &entry.id)?;
+    fn look(&mut self, found: Result<Checkpoint, Unread>) -> Result<Searched> {
+        let (entry, content) = ReadDocument::with_entry(found)?;
         self.tally.add(&content);
         let condition = self.search.condition;
         Ok(match content {
@@ -119,8 +119,8 @@ impl Iterator for Searching<'_> {
         if self.left == 0 {
             return None;
         }
-        let entry = self.entries.next()?;
-        Some(entry.and_then(|entry| self.look(entry)))
+        let found = self.documents.read_next()?;
+        Some(self.look(found))
     }
 }
 

@@ -153,7 +153,7 @@ impl Scope {
         &'a self,
         store: &'a Store,
         order: Order,
-    ) -> Box<dyn Iterator<Item = Result<Entry>> + 'a> {
+    ) -> Box<dyn Iterator<Item = Result<Entry>> + Send + 'a> {
         let query = Query { order, ..self.query.clone() };
         let Some(up_to) = &self.up_to else { return Box::new(store.entries(query)) };
         match order {

@@ -1,6 +1,6 @@
 //! One value over time: what each checkpoint has at a JSON pointer, and how its numbers went.
 //!
-//! Keeps no more than one document of each series in memory.
+//! Keeps no more than one value of each series in memory, and a part of the documents.
 
 use std::cmp::Ordering;
 
@@ -11,6 +11,7 @@ use super::nearby::nearby;
 use crate::checkpoint::{Document, Entry, Id, Series, TextStyle, Timestamp};
 use crate::diff::{Pointer, compare_numbers, diff};
 use crate::error::{Error, Result};
+use crate::query::Documents;
 use crate::store::Store;
 
 // A longer text is no number that was put in quotes.
@@ -79,6 +80,7 @@ pub struct ValueAt<'a> {
 pub struct Values<'a> {
     store: &'a Store,
     entries: &'a [Entry],
+    documents: Documents<'a>,
     pointer: &'a Pointer,
     at: usize,
     tally: Tally,
@@ -89,7 +91,9 @@ impl<'a> Values<'a> {
     /// Starts at the first of these entries.
     #[must_use]
     pub fn new(store: &'a Store, entries: &'a [Entry], pointer: &'a Pointer) -> Self {
-        Self { store, entries, pointer, at: 0, tally: Tally::default(), has_value: false }
+        let documents = store.documents_of(entries.iter().cloned().map(Ok));
+        let tally = Tally::default();
+        Self { store, entries, documents, pointer, at: 0, tally, has_value: false }
     }
 
     /// Returns how many documents were read so far, and how many are damaged.
@@ -124,7 +128,9 @@ impl<'a> Iterator for Values<'a> {
     fn next(&mut self) -> Option<Result<ValueAt<'a>>> {
         let entry = self.entries.get(self.at)?;
         self.at += 1;
-        Some(ReadDocument::of(self.store, &entry.id).map(|content| {
+        // As many as there are entries, and in their order.
+        let found = ReadDocument::with_entry(self.documents.read_next()?);
+        Some(found.map(|(_, content)| {
             self.tally.add(&content);
             let value = Value::of(content, self.pointer);
             self.has_value |= matches!(value, Value::Present(_));

@@ -20,12 +20,16 @@ use crate::store::{Index, Snapshot};
 const STEPS_BEFORE_LEAP: usize = 8;
 const CAUSES_LOOKED_FOR: usize = 16;
 
+const LOST: &str = "the index knows it, but it is not there";
+
+/// The key of a checkpoint, and its entry unless that is damaged.
+pub(super) type Keyed = (RecordKey, Result<Entry>);
 type Keys<'a> = Box<dyn Iterator<Item = Result<RecordKey>> + 'a>;
 
 /// The rows that answer a query, in its order.
 pub(super) enum Rows<'a> {
     /// Every entry, since no name is asked for.
-    All(Box<dyn Iterator<Item = Result<Entry>> + 'a>),
+    All(Box<dyn Iterator<Item = Result<Keyed>> + 'a>),
     Named(Intersection<'a>),
 }
 
@@ -33,7 +37,7 @@ impl<'a> Rows<'a> {
     pub(super) fn new(snapshot: &'a Snapshot<'_>, query: &Query) -> Result<Self> {
         let (sources, span) = (sources(snapshot, query)?, span(snapshot, query));
         if sources.names.is_empty() {
-            let entries = snapshot.entries(span)?;
+            let entries = snapshot.keyed_entries(span)?;
             return Ok(Self::All(Box::new(entries)));
         }
         let mut unions = Vec::with_capacity(sources.names.len());
@@ -44,16 +48,23 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn next_entry(&mut self, snapshot: &Snapshot<'_>) -> Result<Option<Entry>> {
+        self.next_keyed(snapshot)?.map(|(_, entry)| entry).transpose()
+    }
+
+    /// The next row, and what is damaged about it alone.
+    pub(super) fn next_keyed(&mut self, snapshot: &Snapshot<'_>) -> Result<Option<Keyed>> {
         match self {
             Self::All(entries) => entries.next().transpose(),
             Self::Named(rows) => {
                 let Some(key) = rows.next()? else {
                     return Ok(None);
                 };
-                let entry = snapshot.entry(key)?;
-                entry.map(Some).ok_or_else(|| {
-                    Error::corrupt(key.to_string(), "the index knows it, but it is not there")
-                })
+                let lost = || Error::corrupt(key.to_string(), LOST);
+                let entry = match snapshot.entry(key) {
+                    Err(error) if error.is_of_engine() => return Err(error),
+                    entry => entry.and_then(|entry| entry.ok_or_else(lost)),
+                };
+                Ok(Some((key, entry)))
             }
         }
     }

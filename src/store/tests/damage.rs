@@ -7,7 +7,7 @@ use redb::ReadableTable as _;
 use super::{about, links, state};
 use crate::checkpoint::{Entry, Id};
 use crate::error::Error;
-use crate::key::{dependents_row, frame_row};
+use crate::key::{RecordKey, dependents_row, frame_row};
 use crate::store::transaction::writer::transact;
 use crate::store::{Durability, Repair, Store};
 
@@ -200,4 +200,45 @@ fn a_damaged_row_of_a_deleted_one_hides_no_other() {
     let stats = store.stats().unwrap();
     assert_eq!((stats.checkpoints, stats.deleted, stats.damaged), (18, 2, 1));
     store.undelete(&ids[1..]).unwrap();
+}
+
+/// A damaged record ended every listing with documents, and so did a damaged document.
+#[test]
+fn documents_go_on_after_a_damaged_record_and_a_damaged_frame() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, entries, _) = filled(&dir);
+    let path = store.path().to_owned();
+    let hurt = |open: &crate::store::turn::open::Open| {
+        transact(open, &path, redb::Durability::Immediate, |writer| {
+            let key = RecordKey::of(&entries[5]).to_bytes();
+            let mut record = writer.records.get(key).unwrap().unwrap().value().to_owned();
+            *record.last_mut().unwrap() ^= 1;
+            writer.records.insert(key, record.as_slice()).unwrap();
+            Ok(())
+        })
+    };
+    store.shared.turn.with(hurt).unwrap();
+    damage(&store, frame_row(entries[8].sequence, 0), |bytes| *bytes.last_mut().unwrap() ^= 1);
+    let lost = on(&store, &entries, entries[8].sequence);
+    #[expect(clippy::default_trait_access, reason = "the store names no query")]
+    let mut documents = store.documents(Default::default());
+    let (mut found, mut unread, mut unnamed) = (0, Vec::new(), 0);
+    while let Some(document) = documents.read_next() {
+        match document {
+            Ok(checkpoint) => {
+                assert!(!lost.contains(&checkpoint.entry.id));
+                found += 1;
+            }
+            Err(it) => {
+                assert!(matches!(it.error, Error::Corrupt { .. }), "{it}");
+                match it.entry {
+                    Some(entry) => unread.push(entry.id),
+                    None => unnamed += 1,
+                }
+            }
+        }
+    }
+    unread.reverse();
+    assert_eq!((unread, unnamed), (lost, 1));
+    assert_eq!(found, 21 - 12 - 1);
 }

@@ -111,6 +111,6 @@ pub(super) fn lost(id: &str) -> Error {
     Error::corrupt(format!("checkpoint {id}"), "the row of its id does not lead to its entry")
 }
 
-pub(in crate::store) fn not_found(id: &Id) -> Error {
+pub(crate) fn not_found(id: &Id) -> Error {
     Error::NotFound { wanted: id.to_string().into() }
 }

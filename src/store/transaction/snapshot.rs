@@ -63,13 +63,22 @@ impl<'a> Snapshot<'a> {
 
     /// The entries of a span.
     pub(crate) fn entries(&self, span: Span) -> Result<impl Iterator<Item = Result<Entry>>> {
+        Ok(self.keyed_entries(span)?.map(|row| row.and_then(|(_, entry)| entry)))
+    }
+
+    /// The entries of a span with their keys; a damaged one hides no other.
+    pub(crate) fn keyed_entries(
+        &self,
+        span: Span,
+    ) -> Result<impl Iterator<Item = Result<(RecordKey, Result<Entry>)>>> {
         let Span { from, to, order } = span;
         let rows = self.tables.records.range(from.to_bytes()..to.to_bytes()).within(self.path)?;
         let mut rows = Directed { rows, order };
         Ok(std::iter::from_fn(move || {
             let row = rows.next()?.within(self.path);
-            Some(row.and_then(|(key, value)| {
-                self.decode(RecordKey::from_bytes(key.value()), value.value())
+            Some(row.map(|(key, value)| {
+                let key = RecordKey::from_bytes(key.value());
+                (key, self.decode(key, value.value()))
             }))
         }))
     }
@@ -120,8 +129,13 @@ impl<'a> Snapshot<'a> {
 
     /// The checkpoint with this entry.
     pub(crate) fn load(&self, entry: Entry) -> Result<Checkpoint> {
-        let raw = self.unpacker(self.frames()).raw(&entry)?;
+        let raw = self.raw(&entry)?;
         Ok(Checkpoint { entry, raw })
+    }
+
+    /// The document of the checkpoint with this entry, and the text behind it.
+    pub(crate) fn raw(&self, entry: &Entry) -> Result<Arc<Vec<u8>>> {
+        self.unpacker(self.frames()).raw(entry)
     }
 
     pub(in crate::store) fn frames(&self) -> &ReadOnlyTable<FrameBytes, &'static [u8]> {
