@@ -81,7 +81,7 @@ pub use super::place::Packing;
 pub use event::ExportEvent;
 pub use failure::{Conflict, ExportError, NotExported};
 pub use report::{Exported, ExportedLines, MovedFile};
-pub use selection::Selection;
+pub use selection::{LineOptions, Selection};
 
 /// Options of an export to a directory. By default every file returns to its original path.
 ///
@@ -206,7 +206,8 @@ impl Store {
         selection: &Selection,
         out: &mut impl Write,
     ) -> Result<ExportedLines, ExportError> {
-        self.export_lines_with(selection, out, &mut unwatched)
+        let options = LineOptions { selection: selection.clone(), ..LineOptions::default() };
+        self.export_lines_with(&options, out, &mut unwatched)
     }
 
     /// As [`Store::export_lines`]. `watch` gets the progress and what is left out, and may stop it
@@ -216,11 +217,11 @@ impl Store {
     /// As [`Store::export_lines`].
     pub fn export_lines_with(
         &self,
-        selection: &Selection,
+        options: &LineOptions,
         out: &mut impl Write,
         watch: &mut dyn FnMut(ExportEvent<'_>) -> ControlFlow<()>,
     ) -> Result<ExportedLines, ExportError> {
-        lines::run(self, selection, out, watch)
+        lines::run(self, options, out, watch)
     }
 
     /// As [`Store::export_lines_with`], to a file that is written and synced completely or not at
@@ -233,7 +234,7 @@ impl Store {
         &self,
         path: &Path,
         overwrite: bool,
-        selection: &Selection,
+        options: &LineOptions,
         watch: &mut dyn FnMut(ExportEvent<'_>) -> ControlFlow<()>,
     ) -> Result<ExportedLines, ExportError> {
         let own = Own::new(self.path()).trying(|| "tell where the store is".to_owned())?;
@@ -247,7 +248,7 @@ impl Store {
         let file = WholeFile::new(path, overwrite);
         let make = || format!("make {}", WholeFile::draft_of(path).display());
         let mut file = file.trying(make)?;
-        let report = self.export_lines_with(selection, &mut file, watch)?;
+        let report = self.export_lines_with(options, &mut file, watch)?;
         // Otherwise the draft is removed when it is dropped.
         if !report.is_stopped && report.total() > 0 {
             file.finish().trying(|| format!("write {}", path.display()))?;

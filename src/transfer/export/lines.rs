@@ -1,4 +1,5 @@
-//! Exports checkpoints as lines of JSON, made by several threads and written in order.
+//! Exports checkpoints as lines of JSON: one thread reads, others make the lines, and the caller
+//! writes them in order.
 
 use std::io::{self, Write};
 
@@ -6,64 +7,66 @@ use super::captured::Captured;
 use super::event::{ExportEvent, Halt, Watch, Watcher};
 use super::failure::{ExportError, NotExported, Trying as _};
 use super::report::ExportedLines;
-use super::selection::{Selected, Selection};
-use crate::checkpoint::{Checkpoint, Entry, Id};
-use crate::error::{Error, Result};
+use super::selection::{LineOptions, Selected};
+use crate::checkpoint::{Checkpoint, Entry};
+use crate::error::{Damage, Error, Result};
 use crate::key::Order;
+use crate::ordered::in_order_by;
+use crate::query::{Documents, Unread};
 use crate::store::Store;
 use crate::transfer::json::{Unwritten, artifacts, write_checkpoint};
-use crate::transfer::ordered::in_order;
 
-// Enough to make handing over cheap beside it; few enough that little waits for the slowest.
-const PART_ENTRIES: usize = 64;
+// Of captured files, beside the documents of a part.
 const PART_BYTES: u64 = 1 << 20;
 // A checkpoint with more bytes of captured files is written by itself: each thread holds some parts
 // in memory.
 const FILES_BYTES: u64 = 4 << 20;
 
-/// Entries that are read together.
+/// Checkpoints whose lines are made together.
 enum Job {
-    Part(Vec<Entry>),
-    /// So long that no other is held in memory at the same time.
-    Alone(Box<Entry>),
+    Part(Vec<Document>),
+    /// Has so many files that no other is held in memory at the same time.
+    Alone(Box<Checkpoint>),
 }
+
+type Document = Result<Checkpoint, Unread>;
 
 /// What has become of a [`Job`].
 enum Done {
     Part(Part),
-    /// To be read when its turn comes.
-    Alone(Box<Entry>),
+    /// To be written when its turn comes.
+    Alone(Box<Checkpoint>),
 }
 
-/// The lines of some entries.
+/// The lines of some checkpoints.
 #[derive(Default)]
 struct Part {
     lines: Vec<u8>,
     report: ExportedLines,
-    /// Checkpoints that were left out, or lack captured files.
-    left_out: Vec<(Id, NotExported)>,
+    /// Checkpoints that were left out, or lack captured files, by id or place.
+    left_out: Vec<(String, NotExported)>,
 }
 
-/// A checkpoint, the files that were captured with it, and the errors of those that are damaged.
-type Whole = (Checkpoint, Vec<Captured>, Vec<Error>);
+/// The files that were captured with a checkpoint, and the errors of those that are damaged.
+type Files = (Vec<Captured>, Vec<Error>);
 
 pub(super) fn run(
     store: &Store,
-    selection: &Selection,
+    options: &LineOptions,
     out: &mut impl Write,
     watch: Watch<'_>,
 ) -> Result<ExportedLines, ExportError> {
-    let selected = Selected::new(store, selection, Order::Oldest)?;
+    let selected = Selected::new(store, &options.selection, Order::Oldest)?;
     let mut watcher = Watcher::new(watch, selected.total(store)?);
     let mut report = ExportedLines::default();
     let write = |done: Result<Done, ExportError>| {
         watcher.step(report.exported)?;
         let part = match done? {
             Done::Part(part) => part,
-            Done::Alone(entry) => {
+            Done::Alone(checkpoint) => {
                 let mut part = Part::default();
                 let mut counted = Counted { out: &mut *out, bytes: 0 };
-                part.add(store, &entry, &mut counted)?;
+                part.add(store, Ok(*checkpoint), &mut counted)?;
                 part.report.bytes = counted.bytes;
                 part
             }
@@ -71,13 +74,16 @@ pub(super) fn run(
         out.write_all(&part.lines).trying(attempt)?;
         report.add(&part.report);
         report.bytes += part.lines.len() as u64;
-        for (id, why) in &part.left_out {
-            watcher.tell(ExportEvent::NotExported { name: id.as_str(), why });
+        for (name, why) in &part.left_out {
+            watcher.tell(ExportEvent::NotExported { name, why });
         }
         Ok(())
     };
-    let ended =
-        in_order(|hand_out| Ok(list(store, &selected, hand_out)?), |job| work(store, job), write);
+    let produce = |hand_out: &mut dyn FnMut(Job) -> bool| {
+        read(store, selected.documents(store), hand_out);
+        Ok(())
+    };
+    let ended = in_order_by(options.workers(), produce, |job| work(store, job), write);
     match watcher.halted(ended, report.exported) {
         Ok(()) => {
             watcher.end(report.exported);
@@ -92,36 +98,41 @@ fn attempt() -> String {
     "write the export".to_owned()
 }
 
-/// Hands out entries in parts.
-fn list(store: &Store, selected: &Selected, hand_out: &mut dyn FnMut(Job) -> bool) -> Result<()> {
-    let (mut part, mut bytes) = (Vec::new(), 0);
-    for entry in selected.entries(store) {
-        let entry = entry?;
-        let files = files_bytes(store, &entry);
-        if files > FILES_BYTES {
-            let before = std::mem::take(&mut part);
-            if !(hand_out(Job::Part(before)) && hand_out(Job::Alone(Box::new(entry)))) {
-                return Ok(());
+/// Hands out documents in parts: those that were read together, unless they have many files.
+fn read(store: &Store, mut documents: Documents<'_>, hand_out: &mut dyn FnMut(Job) -> bool) {
+    while let Some(read) = documents.next_part() {
+        let (mut part, mut bytes) = (Vec::new(), 0);
+        for document in read {
+            match document {
+                Ok(checkpoint) if files_bytes(store, &checkpoint.entry) > FILES_BYTES => {
+                    let before = Job::Part(std::mem::take(&mut part));
+                    if !(hand_out(before) && hand_out(Job::Alone(Box::new(checkpoint)))) {
+                        return;
+                    }
+                    bytes = 0;
+                }
+                document => {
+                    let files = document.as_ref().map(|it| files_bytes(store, &it.entry));
+                    bytes += files.unwrap_or_default();
+                    part.push(document);
+                }
             }
-            bytes = 0;
-            continue;
+            if bytes >= PART_BYTES {
+                if !hand_out(Job::Part(std::mem::take(&mut part))) {
+                    return;
+                }
+                bytes = 0;
+            }
         }
-        bytes += entry.document_bytes + files;
-        part.push(entry);
-        if part.len() >= PART_ENTRIES || bytes >= PART_BYTES {
-            if !hand_out(Job::Part(std::mem::take(&mut part))) {
-                return Ok(());
-            }
-            bytes = 0;
+        if !hand_out(Job::Part(part)) {
+            return;
         }
     }
-    hand_out(Job::Part(part));
-    Ok(())
 }
 
 /// About how many bytes the captured files of a checkpoint take in a line.
 fn files_bytes(store: &Store, entry: &Entry) -> u64 {
-    // If they cannot be listed, reading the checkpoint reports it.
+    // If they cannot be listed, reading them reports it.
     let artifacts = artifacts(store, entry).unwrap_or_default();
     // Two digits a byte; text is shorter.
     artifacts.iter().map(|artifact| artifact.bytes.saturating_mul(2)).sum()
@@ -129,13 +140,13 @@ fn files_bytes(store: &Store, entry: &Entry) -> u64 {
 
 /// Makes the lines of a part.
 fn work(store: &Store, job: Job) -> Result<Done, ExportError> {
-    let entries = match job {
-        Job::Part(entries) => entries,
-        Job::Alone(entry) => return Ok(Done::Alone(entry)),
+    let documents = match job {
+        Job::Part(documents) => documents,
+        Job::Alone(checkpoint) => return Ok(Done::Alone(checkpoint)),
     };
     let (mut part, mut lines) = (Part::default(), Vec::new());
-    for entry in entries {
-        part.add(store, &entry, &mut lines)?;
+    for document in documents {
+        part.add(store, document, &mut lines)?;
     }
     Ok(Done::Part(Part { lines, ..part }))
 }
@@ -145,36 +156,46 @@ impl Part {
     fn add(
         &mut self,
         store: &Store,
-        entry: &Entry,
+        document: Document,
         out: &mut impl Write,
     ) -> Result<(), ExportError> {
-        match read(store, entry) {
-            Ok((checkpoint, files, faults)) => {
-                write_checkpoint(out, &checkpoint, &files, &[]).map_err(unwritten)?;
-                self.report.exported += 1;
-                self.report.incomplete += u64::from(!faults.is_empty());
-                for fault in faults {
-                    self.leave_out(entry, NotExported::Damaged(fault));
+        let (entry, error) = match document {
+            Ok(checkpoint) => match files(store, &checkpoint.entry) {
+                Ok((files, faults)) => {
+                    write_checkpoint(out, &checkpoint, &files, &[]).map_err(unwritten)?;
+                    self.report.exported += 1;
+                    self.report.incomplete += u64::from(!faults.is_empty());
+                    for fault in faults {
+                        let name = checkpoint.entry.id.to_string();
+                        self.left_out.push((name, NotExported::Damaged(fault)));
+                    }
+                    return Ok(());
                 }
-            }
-            // Deleted since it was listed.
-            Err(Error::NotFound { .. }) => {}
-            Err(error @ Error::Corrupt { .. }) => {
-                self.report.damaged += 1;
-                self.leave_out(entry, NotExported::Damaged(error));
-            }
-            // The process that saved it may have had larger limits.
-            Err(error @ Error::Limit { .. }) => {
-                self.report.refused += 1;
-                self.leave_out(entry, NotExported::Limit(error));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
+                Err(error) => (Some(Box::new(checkpoint.entry)), error),
+            },
+            Err(Unread { entry, error }) => (entry, error),
+        };
+        self.leave_out(entry.as_deref(), error)
     }
 
-    fn leave_out(&mut self, entry: &Entry, why: NotExported) {
-        self.left_out.push((entry.id.clone(), why));
+    fn leave_out(&mut self, entry: Option<&Entry>, error: Error) -> Result<(), ExportError> {
+        let name = entry.map(|entry| entry.id.to_string());
+        match error {
+            // Deleted since it was listed.
+            Error::NotFound { .. } => {}
+            Error::Corrupt { ref place, damage: Damage::Part, .. } => {
+                self.report.damaged += 1;
+                let name = name.unwrap_or_else(|| place.clone());
+                self.left_out.push((name, NotExported::Damaged(error)));
+            }
+            // The process that saved it may have had larger limits.
+            Error::Limit { .. } => {
+                self.report.refused += 1;
+                self.left_out.push((name.unwrap_or_default(), NotExported::Limit(error)));
+            }
+            error => return Err(error.into()),
+        }
+        Ok(())
     }
 }
 
@@ -185,10 +206,9 @@ fn unwritten(error: Unwritten) -> ExportError {
     }
 }
 
-fn read(store: &Store, entry: &Entry) -> Result<Whole> {
-    let checkpoint = store.get(&entry.id)?;
+fn files(store: &Store, entry: &Entry) -> Result<Files> {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
-    for artifact in artifacts(store, &checkpoint.entry)? {
+    for artifact in artifacts(store, entry)? {
         let has_content = artifact.sha256.is_some();
         let content = has_content.then(|| store.artifact(&entry.id, &artifact.path));
         match content.transpose() {
@@ -201,7 +221,7 @@ fn read(store: &Store, entry: &Entry) -> Result<Whole> {
             Err(error) => return Err(error),
         }
     }
-    Ok((checkpoint, files, faults))
+    Ok((files, faults))
 }
 
 /// Counts the bytes that are written.
@@ -226,6 +246,7 @@ impl<W: Write> Write for Counted<'_, W> {
 mod tests {
     use super::*;
     use crate::checkpoint::{ArtifactStatus, NewArtifact, NewEntry};
+    use crate::transfer::export::Selection;
     use crate::transfer::export::event::unwatched;
 
     /// Only documents were counted: 64 checkpoints with all of their files were held at once.
@@ -250,17 +271,18 @@ mod tests {
         let mut jobs = Vec::new();
         let mut hand_out = |job| {
             jobs.push(match job {
-                Job::Part(entries) => entries.len(),
+                Job::Part(documents) => documents.len(),
                 Job::Alone(_) => usize::MAX,
             });
             true
         };
-        list(&store, &selected, &mut hand_out).unwrap();
-        assert_eq!(jobs, [2, usize::MAX, 0, usize::MAX, 3, 2]);
+        read(&store, selected.documents(&store), &mut hand_out);
+        assert_eq!(jobs, [2, usize::MAX, 0, usize::MAX, 3, 1, 1]);
 
         // In the order in which they were saved, whichever thread wrote them.
         let mut out = Vec::new();
-        let report = run(&store, &selection, &mut out, &mut unwatched).unwrap();
+        let options = LineOptions { selection, threads: None };
+        let report = run(&store, &options, &mut out, &mut unwatched).unwrap();
         assert_eq!((report.exported, report.bytes), (9, out.len() as u64));
         let lines = out.split_inclusive(|byte| *byte == b'\n');
         let found: Vec<_> = lines.map(|line| (line.len() / 2) >> 10).collect();

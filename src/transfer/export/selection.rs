@@ -1,9 +1,12 @@
 //! Which checkpoints are exported, and in which order.
 
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
 use crate::checkpoint::{Entry, Id};
 use crate::error::Result;
 use crate::key::Order;
-use crate::query::Query;
+use crate::query::{Documents, Query};
 use crate::store::Store;
 
 /// Which checkpoints are exported. By default all of them.
@@ -31,6 +34,35 @@ pub enum Selection {
 impl Default for Selection {
     fn default() -> Self {
         Self::Matching(Query::default())
+    }
+}
+
+/// Options of an export to lines. By default of all checkpoints, on all processors.
+///
+/// ```
+/// use std::num::NonZero;
+/// use waypost::transfer::export::LineOptions;
+///
+/// let alone = LineOptions { threads: NonZero::new(1), ..LineOptions::default() };
+/// assert_ne!(alone, LineOptions::default());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LineOptions {
+    /// Which checkpoints.
+    pub selection: Selection,
+    /// How many threads make lines beside one that reads; as many as there are processors if
+    /// `None`. With one, the caller does all of the work. The lines are the same with any number.
+    pub threads: Option<NonZero<usize>>,
+}
+
+impl LineOptions {
+    /// How many threads make lines, unless the caller does.
+    pub(super) fn workers(&self) -> usize {
+        match self.threads.map(NonZero::get) {
+            Some(1) => 0,
+            Some(threads) => threads,
+            None => available_parallelism().map_or(1, NonZero::get),
+        }
     }
 }
 
@@ -76,6 +108,14 @@ impl Selected {
         match self {
             Self::Named(entries) => Box::new(entries.iter().cloned().map(Ok)),
             Self::Matching(query) => Box::new(store.entries(query.clone())),
+        }
+    }
+
+    /// The checkpoints with their documents.
+    pub(super) fn documents<'a>(&'a self, store: &'a Store) -> Documents<'a> {
+        match self {
+            Self::Named(entries) => store.documents_of(entries.iter().cloned().map(Ok)),
+            Self::Matching(query) => store.documents(query.clone()),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use tempfile::TempDir;
@@ -84,7 +85,7 @@ fn progress_is_reported_in_order_and_up_to_the_end() {
         })
         .unwrap();
     case.store
-        .export_lines_with(&Selection::default(), &mut io::sink(), &mut |event| {
+        .export_lines_with(&LineOptions::default(), &mut io::sink(), &mut |event| {
             of_lines.extend(progress(&event));
             ControlFlow::Continue(())
         })
@@ -147,7 +148,7 @@ fn lines_that_are_stopped_are_whole_and_a_file_of_them_is_not_there() {
         _ => ControlFlow::Continue(()),
     };
     let mut lines = Vec::new();
-    let all = Selection::default();
+    let all = LineOptions::default();
     let report = case.store.export_lines_with(&all, &mut lines, &mut { stop }).unwrap();
     assert!(report.is_stopped && report.exported < u64::from(MANY));
     assert_eq!(report.bytes, lines.len() as u64);
@@ -176,6 +177,13 @@ fn an_export_works_with_any_number_of_threads() {
             .unwrap();
         let first = lines.split(|byte| *byte == b'\n').next().unwrap();
         assert!(first.ends_with(b"\"document\":0}"), "{threads} threads");
+        for count in 1..4 {
+            let options = LineOptions { threads: NonZero::new(count), ..LineOptions::default() };
+            let mut same = Vec::new();
+            let export = || case.store.export_lines_with(&options, &mut same, &mut unwatched);
+            assert_eq!(with_at_most(threads, export).unwrap().exported, u64::from(MANY));
+            assert!(same == lines, "{count} of which {threads} start");
+        }
     }
 }
 
@@ -208,7 +216,7 @@ fn an_export_that_cannot_begin_says_why_by_type() {
     let options = ExportOptions { writing, ..options };
     let refused = case.store.export(&case.at("out"), &options).unwrap_err();
     assert!(matches!(refused, ExportError::Conflict(Conflict::Form)), "{refused}");
-    let all = Selection::default();
+    let all = LineOptions::default();
     let to = |name: &str, overwrite| {
         case.store.export_lines_to(&case.at(name), overwrite, &all, &mut unwatched)
     };

@@ -6,14 +6,15 @@ mod target;
 mod words;
 
 use std::io::Write;
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use waypost::layouts::{Form, Schema, Writing};
 use waypost::transfer::export::{
-    Conflict, ExportError, ExportEvent, ExportOptions, Exported, ExportedLines, Modes, Packing,
-    Selection,
+    Conflict, ExportError, ExportEvent, ExportOptions, Exported, ExportedLines, LineOptions, Modes,
+    Packing, Selection,
 };
 use waypost::transfer::own::{IS_OWN, Own};
 use waypost::{Layout, Query, Store, Timestamp};
@@ -58,6 +59,10 @@ pub(super) struct Args {
     /// Write lines of JSON to this file instead; - is standard output
     #[arg(long, value_name = "FILE")]
     jsonl: Option<PathBuf>,
+
+    /// Make lines of JSON in this many threads; by default one for each processor
+    #[arg(long, value_name = "COUNT", requires = "jsonl")]
+    threads: Option<NonZero<usize>>,
 
     /// Write all files as this system has them, instead of each as its own
     #[arg(long, conflicts_with = "jsonl", value_parser = args::layout())]
@@ -199,7 +204,7 @@ fn write_lines(
     mut out: &mut dyn Write,
 ) -> Result<()> {
     let query = args.query();
-    let selection = args.selection(store, &query)?;
+    let options = LineOptions { selection: args.selection(store, &query)?, threads: args.threads };
     let own = Own::new(store.path()).context("cannot tell where the store is")?;
     if own.has(file) {
         return Err(of_export(ExportError::Own { path: file.to_owned() }, None));
@@ -212,9 +217,9 @@ fn write_lines(
     }
     let mut watch = |event: ExportEvent<'_>| watcher.hear(&event);
     let ended = match &mut target {
-        Target::Standard => store.export_lines_with(&selection, &mut out, &mut watch),
-        Target::Opened(stream) => store.export_lines_with(&selection, stream, &mut watch),
-        Target::File => store.export_lines_to(file, args.overwrite, &selection, &mut watch),
+        Target::Standard => store.export_lines_with(&options, &mut out, &mut watch),
+        Target::Opened(stream) => store.export_lines_with(&options, stream, &mut watch),
+        Target::File => store.export_lines_to(file, args.overwrite, &options, &mut watch),
     };
     let report = ended.map_err(|error| of_export(error, None))?;
     let stopped = watcher.stopped.filter(|_| report.is_stopped);

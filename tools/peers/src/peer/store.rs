@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use waypost::source::JsonStyle;
 use waypost::{Entry, Id, Issue, NewEntry, Order, Query, Series, Store, Trigger};
 
 use super::{Document, Durability, PAGE, Peer, Record};
@@ -58,10 +57,13 @@ impl Peer for Waypost {
     }
 
     fn export(&self, out: &mut dyn Write) -> Result<()> {
-        for entry in self.store.entries(Query { order: Order::Oldest, ..Query::default() }) {
-            let mut line = self.store.get(&entry?.id)?.to_json(JsonStyle::Compact)?;
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
+        let query = Query { order: Order::Oldest, ..Query::default() };
+        let (mut documents, mut line) = (self.store.documents(query), Vec::new());
+        while let Some(entry) = documents.next_json(&mut line) {
+            entry?;
+            line.push(b'\n');
+            out.write_all(&line)?;
+            line.clear();
         }
         Ok(())
     }
