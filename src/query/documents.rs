@@ -21,7 +21,8 @@ use crate::ordered::in_order_by;
 use crate::store::Store;
 use part::{again, found, load, take_part};
 
-// Those who want only the first one shall not wait for many; those who want all want few snapshots.
+// The first part is small, for callers that stop early. Later ones are larger: a part costs a
+// snapshot.
 const FIRST_ENTRIES: usize = 8;
 const PART_ENTRIES: usize = 64;
 

@@ -24,7 +24,8 @@ pub enum ExportEvent<'a> {
     },
     /// A checkpoint or a file was left out.
     NotExported {
-        /// The id of the checkpoint, or the path of a file made of several.
+        /// The id of the checkpoint, the path of a file made of several, or the place of an entry
+        /// that is damaged.
         name: &'a str,
         /// The reason.
         why: &'a NotExported,
