@@ -164,7 +164,9 @@ impl Journal {
         self.attempt(|journal| journal.write(&bytes))?;
         (self.end, self.chain, self.last) = (end, chain, last);
         self.items += placed.len();
-        placed.iter().for_each(|placed| self.runs.add(placed));
+        for placed in placed {
+            self.runs.add(placed);
+        }
         bytes.shrink_to(SCRATCH_BYTES_MAX);
         self.scratch = bytes;
         Ok(())

@@ -77,7 +77,7 @@ fn files_are_read_again_if_a_commit_overtakes_the_view() {
 fn a_read_that_is_overtaken_often_tries_views_and_turns() {
     let pair = Pair::new();
     let id = save_with_files(&pair.writer);
-    let reader = reader_of(&pair, Duration::from_secs(60));
+    let reader = reader_of(&pair, Duration::from_mins(1));
     let read = read_files(&reader, &id, |run| {
         if run <= 20 {
             pair.writer.tag(&id, &[format!("run-{run}")]).unwrap();
