@@ -14,15 +14,17 @@ use crate::store::engine::fault::In;
 use crate::store::engine::table::{OPERATIONS, open_if_made};
 use crate::store::transaction::writer::Writer;
 
-// Years of a daily prune. The log must not make a store grow.
-const OPERATIONS_MAX: u64 = 10_000;
+// Years of a daily prune, in some 200 KB. The log must not make a store grow.
+const OPERATIONS_MAX: u64 = 1000;
 // Enough to see what an operation was about.
 const IDS_MAX: usize = 20;
-// Prunes on save, and purges of what expired, are added up over this time.
+// Repeated operations of one kind are added up over this time.
 const SUMMED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 // Prunes on save alternate with purges of what expired, and deletes with purges.
 const SUMMED_AMONG: usize = 2;
+// A hook imports a handful of files in turn, time and again.
+const IMPORTS_SUMMED_AMONG: usize = 16;
 
 /// Something that was done to a store beside saving.
 ///
@@ -52,6 +54,11 @@ pub struct Operation {
     pub at: Timestamp,
     /// When it was last done, if several are added up.
     pub until: Option<Timestamp>,
+    /// How often it was done: more than once if several are added up.
+    ///
+    /// Operations that were added up before this was counted say 1, and have an `until`.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub times: u64,
     /// Number of checkpoints.
     pub checkpoints: u64,
     /// Bytes of their documents on disk; unknown for purges and imports.
@@ -92,9 +99,9 @@ pub enum Action {
     Archive,
     /// Checkpoints got another status.
     Mark,
-    /// The settings of the store were changed.
+    /// The settings of the store were set; to the same policy, they are added up for a day.
     Settings,
-    /// Checkpoints were imported.
+    /// Checkpoints were imported; from one source, they are added up for a day.
     Import,
     /// Documents and captured files were stored under another key.
     Rekey,
@@ -134,6 +141,7 @@ impl Operation {
             action,
             at,
             until: None,
+            times: 1,
             checkpoints: 0,
             stored_bytes: 0,
             source: None,
@@ -156,6 +164,7 @@ impl Operation {
         self
     }
 
+    /// Adds what the same operation did later on.
     pub(in crate::store) fn add(&mut self, other: &Self) {
         self.until = Some(other.at);
         self.checkpoints = self.checkpoints.saturating_add(other.checkpoints);
@@ -170,12 +179,18 @@ impl Operation {
     /// Whether `other` is the same kind of operation, soon after.
     fn goes_on_as(&self, other: &Self) -> bool {
         let since = other.at.as_micros().saturating_sub(self.at.as_micros());
-        self.action == other.action && self.policy == other.policy && since < SUMMED_MICROS
+        let is_same = self.action == other.action
+            && self.policy == other.policy
+            && self.source == other.source;
+        is_same && since < SUMMED_MICROS
     }
 }
 
 impl Store {
     /// Notes in the log that this many checkpoints were imported from `source`.
+    ///
+    /// Imports from one source are added up for a day: a hook that imports a file with every change
+    /// of it makes one entry a day.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -183,7 +198,7 @@ impl Store {
         let now = (self.shared.options.clock)();
         let source = Some(source.to_owned());
         let operation = Operation { checkpoints, source, ..Operation::new(Action::Import, now) };
-        self.shared.write(|writer| writer.log(operation).map(drop))
+        self.shared.write(|writer| writer.log_among(IMPORTS_SUMMED_AMONG, operation).map(drop))
     }
 
     /// Lists what was done to the store beside saving, the last first.
@@ -215,38 +230,65 @@ impl Writer<'_> {
         let number = last.unwrap_or(0).saturating_add(1);
         let operation = Operation { number, ..operation };
         table.insert(number, encode_note(number, &operation).as_slice()).within(self.path)?;
-        if let Some(oldest) = number.checked_sub(OPERATIONS_MAX) {
-            table.remove(oldest).within(self.path)?;
-        }
+        // More than one if an earlier build kept more of them.
+        let kept_from = number.saturating_sub(OPERATIONS_MAX - 1);
+        table.retain_in(..kept_from, |_, _| false).within(self.path)?;
         Ok(number)
     }
 
     /// Adds to an unfinished operation.
     pub(in crate::store) fn log_more(&mut self, number: u64, more: &Operation) -> Result<()> {
+        self.change_logged(number, |operation| operation.add(more))
+    }
+
+    fn change_logged(&mut self, number: u64, change: impl FnOnce(&mut Operation)) -> Result<()> {
         let mut table = self.transaction.open_table(OPERATIONS).within(self.path)?;
         let found = table.get(number).within(self.path)?.map(|row| read(number, row.value()));
         // A damaged log must not stop the operation that it would record.
         let Some(Ok(mut operation)) = found else { return Ok(()) };
-        operation.add(more);
+        change(&mut operation);
         table.insert(number, encode_note(number, &operation).as_slice()).within(self.path)?;
         Ok(())
     }
 
     /// Adds an operation to one of the last if that was of the same kind, else to the log.
     pub(in crate::store) fn log_summed(&mut self, operation: Operation) -> Result<u64> {
+        self.log_among(SUMMED_AMONG, operation)
+    }
+
+    /// As [`Writer::log_summed`], with the number of the last ones that are compared.
+    pub(in crate::store) fn log_among(
+        &mut self,
+        compared: usize,
+        operation: Operation,
+    ) -> Result<u64> {
         let mut same = None;
         let table = self.transaction.open_table(OPERATIONS).within(self.path)?;
-        for row in table.iter().within(self.path)?.rev().take(SUMMED_AMONG) {
+        for row in table.iter().within(self.path)?.rev().take(compared) {
             let (number, value) = row.within(self.path)?;
             let last = read(number.value(), value.value()).ok();
-            same = same.or(last.filter(|last| last.goes_on_as(&operation)).map(|it| it.number));
+            same = last.filter(|last| last.goes_on_as(&operation)).map(|it| it.number);
+            if same.is_some() {
+                break;
+            }
         }
         drop(table);
-        match same {
-            Some(number) => self.log_more(number, &operation).map(|()| number),
-            None => self.log(operation),
-        }
+        let Some(number) = same else { return self.log(operation) };
+        self.change_logged(number, |last| {
+            last.add(&operation);
+            last.times = last.times.saturating_add(1);
+        })?;
+        Ok(number)
     }
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
 }
 
 fn read(number: u64, bytes: &[u8]) -> Result<Operation> {
@@ -255,16 +297,4 @@ fn read(number: u64, bytes: &[u8]) -> Result<Operation> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A row with a right sum and the largest possible count made a prune panic.
-    #[test]
-    fn counts_beyond_all_reason_are_added_up_without_a_panic() {
-        let mut operation = Operation::new(Action::Prune, Timestamp::from_micros(0));
-        operation.triggers.insert(Trigger::Iteration, u64::MAX);
-        let more = operation.clone();
-        operation.add(&more);
-        assert_eq!(operation.triggers[&Trigger::Iteration], u64::MAX);
-    }
-}
+mod tests;

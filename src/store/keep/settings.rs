@@ -42,7 +42,8 @@ impl Store {
                 writer.start_ring()?;
             }
             let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
-            writer.log(Operation { policy, ..Operation::new(Action::Settings, now) })?;
+            let operation = Operation { policy, ..Operation::new(Action::Settings, now) };
+            writer.log_among(1, operation)?;
             Ok(())
         })?;
         // Another opening of the file reads them; this one keeps them in memory.

@@ -20,6 +20,7 @@ struct Line<'a> {
     action: Action,
     at: Timestamp,
     until: Option<Timestamp>,
+    times: u64,
     checkpoints: u64,
     stored_bytes: u64,
     source: Option<&'a str>,
@@ -35,6 +36,7 @@ impl<'a> Line<'a> {
             action: operation.action,
             at: operation.at,
             until: operation.until,
+            times: operation.times,
             checkpoints: operation.checkpoints,
             stored_bytes: operation.stored_bytes,
             source: operation.source.as_deref(),
@@ -70,11 +72,16 @@ fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
         Column::number("OP", operations, |it| Some(it.number.to_string())),
         Column::number("AGE", operations, |it| Some(age(it))),
         Column::text("ACTION", operations, |it| Some(it.action.as_str().to_owned())).whole(),
+        Column::number("TIMES", operations, times).worth(0),
         Column::number("COUNT", operations, |it| Some(it.checkpoints.to_string())),
         Column::text("POLICY", operations, |it| it.policy.clone()).worth(1),
         Column::number("STORED", operations, |it| Some(output::size(it.stored_bytes))).worth(0),
         Column::text("OF", operations, of),
     ]
+}
+
+fn times(operation: &Operation) -> Option<String> {
+    (operation.times > 1).then(|| operation.times.to_string())
 }
 
 /// What the operation changed: the id, or the number of checkpoints per trigger.
