@@ -18,10 +18,18 @@ const PRIMED_BYTES_MAX: usize = 8 << 10;
 
 // The knee of the table of levels in docs/MEASURED.md.
 const LEVEL: i32 = 1;
+// For frames that are compressed once more. Higher ones take ten times as long and save a
+// twentieth.
+const TIGHT_LEVEL: i32 = 9;
+// Where the head of a zstd frame says which fields follow, and the bits of those with its length.
+const HEAD_AT: usize = 4;
+const HEAD_LENGTH_BITS: u8 = 0b1110_0000;
 // Up to here the tables of this level are large enough to search a whole base.
 const LEVEL_REACHES_BYTES: usize = 128 << 10;
 // Larger tables cost more to clear than they save.
 const HASH_LOG_MAX: u32 = 22;
+// zstd has no smaller window.
+const WINDOW_LOG_MIN: u32 = 10;
 // A larger buffer is kept for the next frame only if most are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
 
@@ -32,6 +40,7 @@ pub(super) struct Zstd {
     decompressors: Mutex<Vec<DCtx<'static>>>,
     /// Of the dictionary for writing; made when it is first needed.
     writing: OnceLock<Option<CDict<'static>>>,
+    tight: OnceLock<Option<CDict<'static>>>,
     reading: [OnceLock<DDict<'static>>; DICTIONARIES.len()],
 }
 
@@ -71,13 +80,35 @@ impl Zstd {
             // A kept context could not borrow the base. Compared with the work on documents of this
             // size, a new context costs little.
             let mut context = CCtx::try_create().ok_or(usize::MAX)?;
-            let reach_log = usize::BITS - reach.leading_zeros();
-            context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
-            context.set_parameter(CParameter::WindowLog(reach_log))?;
-            context.set_parameter(CParameter::HashLog((reach_log - 3).min(HASH_LOG_MAX)))?;
-            context.ref_prefix(base)?;
+            refer(&mut context, base, reach, LEVEL)?;
             context.compress2(out, raw).map(drop)
         })
+    }
+
+    /// As the others, but smaller, and several times as slow.
+    ///
+    /// The zstd frame does not say how long its content is, which marks it: see [`is_tight`].
+    pub(super) fn compress_tight(
+        &self,
+        raw: &[u8],
+        base: Option<&[u8]>,
+    ) -> Option<(Option<u64>, Vec<u8>)> {
+        let is_primed = base.is_none() && raw.len() <= PRIMED_BYTES_MAX;
+        let dictionary = self.tight.get_or_init(|| dictionary_at(TIGHT_LEVEL)).as_ref();
+        let dictionary = dictionary.filter(|_| is_primed);
+        let tight = compress_unsized(raw, (base, dictionary), TIGHT_LEVEL)?;
+        Some((dictionary.map(|_| DICTIONARIES.len() as u64), tight))
+    }
+
+    /// As [`Zstd::compress_tight`], but as fast and as long as the others, if those are smaller.
+    pub(super) fn compress_marked(
+        &self,
+        raw: &[u8],
+        base: Option<&[u8]>,
+    ) -> Option<(Option<u64>, Vec<u8>)> {
+        let primed = (base.is_none() && raw.len() <= PRIMED_BYTES_MAX).then(|| self.dictionary());
+        let (number, dictionary) = primed.flatten().unzip();
+        Some((number, compress_unsized(raw, (base, dictionary), LEVEL)?))
     }
 
     /// zstd never writes beyond `length`.
@@ -117,9 +148,7 @@ impl Zstd {
 
     /// The dictionary for writing, and its number.
     fn dictionary(&self) -> Option<(u64, &CDict<'static>)> {
-        let dictionary = self
-            .writing
-            .get_or_init(|| DICTIONARIES.last().map(|bytes| CDict::create(bytes, LEVEL)));
+        let dictionary = self.writing.get_or_init(|| dictionary_at(LEVEL));
         Some((DICTIONARIES.len() as u64, dictionary.as_ref()?))
     }
 
@@ -154,6 +183,52 @@ impl Zstd {
         lock(&self.decompressors).push(context);
         is_done.then_some(raw)
     }
+}
+
+/// Whether a zstd frame was compressed as small as it can be: then it does not state its length.
+pub(super) fn is_tight(payload: &[u8]) -> bool {
+    payload.get(HEAD_AT).is_some_and(|head| head & HEAD_LENGTH_BITS == 0)
+}
+
+fn dictionary_at(level: i32) -> Option<CDict<'static>> {
+    DICTIONARIES.last().map(|bytes| CDict::create(bytes, level))
+}
+
+/// One zstd frame without its length, against a base or a dictionary if there is one.
+fn compress_unsized(
+    raw: &[u8],
+    (base, dictionary): (Option<&[u8]>, Option<&CDict<'static>>),
+    level: i32,
+) -> Option<Vec<u8>> {
+    // A kept context could borrow neither.
+    let mut context = CCtx::try_create()?;
+    context.set_parameter(CParameter::ContentSizeFlag(false)).ok()?;
+    context.set_parameter(CParameter::CompressionLevel(level)).ok()?;
+    if let Some(base) = base {
+        refer(&mut context, base, base.len() + raw.len(), level).ok()?;
+    } else if let Some(dictionary) = dictionary {
+        context.ref_cdict(dictionary).ok()?;
+    }
+    let mut out = Vec::with_capacity(compress_bound(raw.len()));
+    context.compress2(&mut out, raw).ok()?;
+    out.shrink_to_fit();
+    Some(out)
+}
+
+/// Makes a context search all of a base.
+fn refer<'a>(
+    context: &mut CCtx<'a>,
+    base: &'a [u8],
+    reach: usize,
+    level: i32,
+) -> Result<(), usize> {
+    let reach_log = (usize::BITS - reach.leading_zeros()).max(WINDOW_LOG_MIN);
+    context.set_parameter(CParameter::CompressionLevel(level))?;
+    context.set_parameter(CParameter::WindowLog(reach_log))?;
+    if level == LEVEL && reach > LEVEL_REACHES_BYTES {
+        context.set_parameter(CParameter::HashLog((reach_log - 3).min(HASH_LOG_MAX)))?;
+    }
+    context.ref_prefix(base).map(drop)
 }
 
 #[cfg(test)]

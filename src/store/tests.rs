@@ -19,6 +19,7 @@ mod overtaken;
 mod place;
 mod prune;
 mod threads;
+mod tighten;
 mod viewed;
 mod watch;
 

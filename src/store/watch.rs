@@ -64,6 +64,8 @@ pub enum Stage {
     Purge,
     /// Removes names and contents that no checkpoint uses any more.
     Sweep,
+    /// Compresses documents once more, more thoroughly, some hundred at once.
+    Tighten,
     /// Moves pages to the front of the file, and truncates it. The number of rounds is known only
     /// at the end.
     Shrink,
@@ -99,6 +101,7 @@ impl fmt::Display for Stage {
             Self::Prune => "pruning",
             Self::Purge => "removing what was deleted",
             Self::Sweep => "sweeping",
+            Self::Tighten => "compressing",
             Self::Shrink => "giving space back",
             Self::Repack => "filling pages",
             Self::Pages => "checking pages",

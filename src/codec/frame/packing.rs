@@ -2,7 +2,7 @@
 
 use super::{DELTA, Form, FoundFrame, Frame, PLAIN, PRIMED, WHOLE};
 use crate::codec::check;
-use crate::codec::compress::Zstd;
+use crate::codec::compress::{Zstd, is_tight};
 use crate::codec::keyring::Keyring;
 use crate::codec::sealed::Flaw;
 
@@ -46,6 +46,37 @@ impl Frames {
         }
         let payload = self.zstd.compress_against(base, raw)?;
         Some(Frame::new(Form::Delta(rank), raw, payload))
+    }
+
+    /// As [`Frames::pack`] and [`Frames::pack_delta`], but smaller, and several times as slow;
+    /// `None` if the payload would take more than this many bytes.
+    pub(crate) fn pack_tight(
+        &self,
+        raw: &[u8],
+        base: Option<(&[u8], u8)>,
+        payload_bytes_max: usize,
+    ) -> Option<Frame> {
+        let base_raw = base.map(|(raw, _)| raw);
+        let fits = |packed: &(_, Vec<u8>)| packed.1.len() <= payload_bytes_max;
+        let tight = self.zstd.compress_tight(raw, base_raw).filter(fits);
+        let marked = || self.zstd.compress_marked(raw, base_raw).filter(fits);
+        let (dictionary, payload) = tight.or_else(marked)?;
+        let form = match (base, dictionary) {
+            (Some((_, rank)), _) => Form::Delta(rank),
+            (None, Some(number)) => Form::Primed(number),
+            (None, None) => Form::Whole,
+        };
+        Some(Frame::new(form, raw, payload))
+    }
+
+    /// The length of the payload if [`Frames::pack_tight`] did not make it, and may make it
+    /// smaller.
+    pub(crate) fn loose_bytes(&self, found: &FoundFrame<'_>, sequence: u64) -> Option<usize> {
+        if found.kind == PLAIN {
+            return None;
+        }
+        let (payload, _) = self.payload(found, sequence).ok()?;
+        (!is_tight(&payload)).then_some(payload.len())
     }
 
     /// The raw bytes of a frame, checked only if it is sealed; `base` has the raw bytes that its
@@ -167,6 +198,27 @@ mod tests {
         for raw in [Vec::new(), vec![0], (0..=255).collect()] {
             let bytes = frames.pack(&raw).to_bytes(7, None);
             assert_eq!(unpack(7, &bytes, raw.len() as u64, None).unwrap(), raw);
+        }
+    }
+
+    /// What is done once must not be done again.
+    #[test]
+    fn what_is_packed_tight_is_the_same_and_known_by_its_look() {
+        let frames = Frames::default();
+        for (bytes, raw, base) in kinds() {
+            let found = FoundFrame::parse(&bytes).unwrap();
+            let Some(loose) = frames.loose_bytes(&found, 7) else {
+                assert_eq!(found.kind, PLAIN);
+                continue;
+            };
+            let base = base.as_deref();
+            let frame = frames.pack_tight(&raw, base.map(|base| (base, 1)), loose).unwrap();
+            assert!(frame.payload_bytes() <= loose, "{} of {loose}", frame.payload_bytes());
+            let tight = frame.to_bytes(7, base.map(|_| 3));
+            assert_eq!(tight[0], bytes[0], "another kind");
+            assert_eq!(unpack(7, &tight, raw.len() as u64, base).unwrap(), raw);
+            assert_eq!(frames.loose_bytes(&FoundFrame::parse(&tight).unwrap(), 7), None);
+            assert!(frames.pack_tight(&raw, base.map(|base| (base, 1)), 8).is_none());
         }
     }
 

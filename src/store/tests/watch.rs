@@ -81,7 +81,7 @@ fn a_compaction_may_be_ended_at_every_step() {
             break;
         }
     }
-    for stage in [Stage::Purge, Stage::Sweep, Stage::Shrink, Stage::Repack] {
+    for stage in [Stage::Purge, Stage::Sweep, Stage::Tighten, Stage::Shrink, Stage::Repack] {
         assert!(stages.contains(&stage), "{stages:?}");
     }
 }

@@ -146,7 +146,7 @@ impl<'a> Snapshot<'a> {
         Lookup { known: &self.open.names, path: self.path, names: &self.tables.names }
     }
 
-    pub(super) fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
+    pub(in crate::store) fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
         let Open { bases, frames, document_bytes_max, .. } = self.open;
         Unpacker { bases, frames, path: self.path, table, limit: *document_bytes_max }
     }
