@@ -11,6 +11,7 @@
 pub(in crate::store) mod disk;
 pub(in crate::store) mod fault;
 pub(in crate::store) mod full;
+pub(in crate::store) mod image;
 pub(in crate::store) mod location;
 pub(crate) mod lossy;
 pub(in crate::store) mod names;

@@ -119,3 +119,22 @@ fn reading_a_compacted_store_does_not_grow_it() {
         }
     }
 }
+
+/// A new store had a megabyte of free pages.
+#[test]
+fn a_small_store_is_a_small_file() {
+    const PAGE_BYTES: u64 = 4096;
+    let place = Place::new();
+    let pages = || std::fs::metadata(place.path()).unwrap().len() / PAGE_BYTES;
+    let store = place.open();
+    let saved = store.save(named("one"), &1).unwrap();
+    store.close().unwrap();
+    assert!(pages() <= 24, "{}", pages());
+    let store = place.open();
+    store.compact().unwrap();
+    assert!(pages() <= 18, "{}", pages());
+    store.delete_now(&[saved.id]).unwrap();
+    store.compact().unwrap();
+    store.close().unwrap();
+    assert!(pages() <= 14, "{}", pages());
+}

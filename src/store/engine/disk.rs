@@ -145,9 +145,6 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     /// Whether no process has the engine's file.
     fn is_free(&self, path: &Path) -> io::Result<bool>;
 
-    /// Sets the engine up in a new file that only its owner may read.
-    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError>;
-
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError>;
 
     /// Opens the engine's file read-only; `None` if the engine cannot do that.

@@ -15,6 +15,7 @@ use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock, StorePath, opening};
 use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::is_full;
+use crate::store::engine::image::Image;
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::pages::Pages;
@@ -246,10 +247,14 @@ fn create(place: &StorePath, lock_file: &LockFile, key: Option<KeyId>) -> Result
 }
 
 fn create_empty(disk: &dyn Disk, path: &Path, key: Option<KeyId>) -> Result<(), Refusal> {
-    let database = disk.create_engine(path).map_err(|error| refusal(error, path))?;
+    let image = Image::default();
+    let mut database = image.engine().map_err(|error| refusal(error, path))?;
     initialize(&database, path, key)?;
+    while database.compact().within(path)? {}
     drop(database);
-    Ok(disk.open(path).and_then(|file| file.sync()).at(path)?)
+    let file = disk.create(path).at(path)?;
+    file.write_at(&image.into_bytes(), 0).at(path)?;
+    Ok(file.sync().at(path)?)
 }
 
 /// Rewrites the whole file as it is read now, and syncs it.

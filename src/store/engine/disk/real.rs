@@ -122,10 +122,6 @@ impl Disk for RealDisk {
         DiskFile::try_lock(&opening::read(path)?, Lock::Exclusive)
     }
 
-    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
-        Builder::new().create_file(opening::make(path)?)
-    }
-
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
         let file = opening::read_and_write(path)?;
         if file.metadata()?.len() == 0 {

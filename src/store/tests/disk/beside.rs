@@ -240,10 +240,6 @@ impl Disk for ReaderDisk {
         self.refuse("is_free")
     }
 
-    fn create_engine(&self, _: &Path) -> Result<Database, DatabaseError> {
-        Ok(self.refuse("create_engine")?)
-    }
-
     fn open_engine(&self, _: &Path, _: &Builder) -> Result<Database, DatabaseError> {
         Ok(self.refuse("open_engine")?)
     }

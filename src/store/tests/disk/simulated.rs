@@ -557,10 +557,6 @@ impl Disk for SimulatedDisk {
         Ok(!lock(&self.state).is_held)
     }
 
-    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
-        Builder::new().create_with_backend(self.make(path)?)
-    }
-
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
         builder.create_with_backend(self.find(path)?)
     }

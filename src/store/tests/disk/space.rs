@@ -34,7 +34,7 @@ fn a_large_delete_gets_its_room_from_what_it_frees() {
     // As if another program had taken most of the reserve. Without the space of free pages, the
     // delete would need at least 40 pages.
     disk.lose(Path::new(LOCK));
-    disk.leave(25);
+    disk.leave(28);
     let store = open(&disk, &later(), &[]).unwrap();
     // Scattered, so that most pages have some of them.
     let chosen: Vec<Id> = ids.iter().step_by(2).cloned().collect();
