@@ -11,10 +11,10 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::checkpoint::SourceForm;
-use crate::store::opening;
+use crate::store::opening::{self, Folder};
 
 use super::place::ancestors;
 use super::private;
@@ -25,6 +25,8 @@ pub use draft::is_draft;
 /// Why no file can be below a path.
 pub(crate) const THROUGH_FILE: &str = "goes through a file";
 
+// Beyond this many, directories are reached by their paths: a process may open few files.
+const HELD_MAX: usize = 64;
 // The widest mode of directories, and of files whose mode was imported: others may not write.
 const MODE_MAX: u32 = 0o755;
 
@@ -35,6 +37,8 @@ pub(crate) struct Directory {
     modes: Modes,
     /// Directories below the root that are there and are no links.
     known: Mutex<BTreeMap<String, KnownDirectory>>,
+    /// Some of the directories that files are written to, held open.
+    held: Mutex<BTreeMap<String, Arc<Folder>>>,
     /// Directories from which drafts of killed processes were removed.
     swept: Mutex<HashSet<String>>,
     /// The start of the names of drafts.
@@ -93,6 +97,7 @@ impl Directory {
             overwrites,
             modes,
             known: Mutex::default(),
+            held: Mutex::default(),
             swept: Mutex::default(),
             prefix: draft::prefix(),
             made: AtomicU64::new(0),
@@ -146,6 +151,31 @@ impl Directory {
         Ok(known)
     }
 
+    /// A directory that is held open, so that each file in it needs no look at the path; `None` if
+    /// it is not.
+    pub(crate) fn held(&self, path: &str) -> Option<Arc<Folder>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+
+    /// Holds a directory open that was made or checked, if not too many are.
+    fn hold(&self, path: &str) -> Option<Arc<Folder>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = held.get(path) {
+            return Some(Arc::clone(folder));
+        }
+        if held.len() >= HELD_MAX {
+            return None;
+        }
+        let folder = Arc::new(Folder::open(&self.root, path).ok()?);
+        held.insert(path.to_owned(), Arc::clone(&folder));
+        Some(folder)
+    }
+
+    /// Makes sure that a path still leads to a directory that is held open.
+    pub(crate) fn check_held(&self, path: &str, folder: &Folder) -> io::Result<()> {
+        if folder.is_at(&self.root, path) { Ok(()) } else { Err(replaced()) }
+    }
+
     /// Makes sure that a path is a directory and goes through no link.
     ///
     /// To be called right before a file is put there: a change between the two is not noticed.
@@ -162,7 +192,11 @@ impl Directory {
         let is_synced = system.as_ref().is_some_and(|system| system.has(found));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get_mut(path) {
-            Some(known) => known.is_synced = is_synced,
+            Some(known) => {
+                known.is_synced = is_synced;
+                // Another thread may have found it before the one that made it said so.
+                known.is_new |= is_new;
+            }
             None => drop(known.insert(path.to_owned(), KnownDirectory { is_new, is_synced })),
         }
     }

@@ -49,7 +49,13 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("signal_hook", &["src/bin/waypost/interrupt.rs"]),
     (
         "rustix",
-        &["src/transfer/system.rs", "src/doctor/system.rs", "src/store/engine/disk/opening.rs"],
+        &[
+            "src/transfer/system.rs",
+            "src/doctor/system.rs",
+            "src/store/engine/disk/opening/folder.rs",
+            "src/store/engine/disk/opening/unix.rs",
+            "src/store/engine/disk/opening.rs",
+        ],
     ),
 ];
 

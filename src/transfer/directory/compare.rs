@@ -44,8 +44,13 @@ impl Directory {
     }
 
     fn look_for(&self, path: &str, is_gzip: bool, text: impl Read) -> io::Result<Occupant> {
-        let (parent, _) = split(path);
+        let (parent, name) = split(path);
         if self.known(parent).is_some_and(|known| known.is_new) {
+            return Ok(Occupant::Nothing);
+        }
+        if let Some(folder) = self.held(parent)
+            && !folder.has(name)?
+        {
             return Ok(Occupant::Nothing);
         }
         match self.directory(parent)? {

@@ -3,16 +3,17 @@
 //! A draft has the number of its process in its name, so that a later export can tell whether it
 //! was left behind.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use super::{Content, Directory, MODE_MAX, Modes};
 use crate::checkpoint::{SourceForm, Timestamp};
-use crate::store::opening;
+use crate::store::opening::{self, Folder};
 use crate::transfer::gzip;
 use crate::transfer::place::split;
 use crate::transfer::private::MODE;
@@ -57,13 +58,20 @@ pub(crate) struct Draft {
     pub(crate) bytes: u64,
     /// Set if files may be replaced, so that a file of this export is not.
     pub(crate) identity: Option<Identity>,
+    /// Its directory, if that is held open.
+    pub(crate) folder: Option<Arc<Folder>>,
     /// Whether a sync of the root's file system includes it.
     is_synced: bool,
 }
 
 impl Draft {
-    fn new(temporary: PathBuf, is_synced: bool) -> Self {
-        Self { temporary, bytes: 0, identity: None, is_synced }
+    fn new(temporary: PathBuf, folder: Option<Arc<Folder>>, is_synced: bool) -> Self {
+        Self { temporary, bytes: 0, identity: None, folder, is_synced }
+    }
+
+    /// Its name in its directory.
+    pub(crate) fn name(&self) -> &str {
+        self.temporary.file_name().and_then(OsStr::to_str).unwrap_or_default()
     }
 }
 
@@ -71,7 +79,10 @@ impl Drop for Draft {
     fn drop(&mut self) {
         if !self.temporary.as_os_str().is_empty() {
             // If it stays, the next export removes it.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = match &self.folder {
+                Some(folder) => folder.remove(self.name()),
+                None => fs::remove_file(&self.temporary),
+            };
         }
     }
 }
@@ -115,7 +126,7 @@ impl Directory {
         let temporary = self.path(&self.temporary_name(parent));
         match system::link(&name.text, &temporary) {
             // A link has no content to sync.
-            Ok(()) => Ok(Draft::new(temporary, true)),
+            Ok(()) => Ok(Draft::new(temporary, None, true)),
             Err(_) => self.draft(path, name),
         }
     }
@@ -161,13 +172,22 @@ impl Directory {
             Modes::Limited => form.mode.unwrap_or(MODE) & MODE_MAX,
             Modes::Recorded => MODE,
         };
-        let is_synced = self.make_directory(parent)?.is_synced;
+        let known = self.known(parent).zip(self.held(parent));
+        let (is_synced, folder) = match known {
+            Some((known, folder)) => (known.is_synced, Some(folder)),
+            None => (self.make_directory(parent)?.is_synced, self.hold(parent)),
+        };
         loop {
-            let temporary = self.path(&self.temporary_name(parent));
-            match opening::make_with_mode(&temporary, mode) {
+            let path = self.temporary_name(parent);
+            let temporary = self.path(&path);
+            let opened = match &folder {
+                Some(folder) => folder.make(split(&path).1, mode),
+                None => opening::make_with_mode(&temporary, mode),
+            };
+            match opened {
                 // Left behind by a killed process with the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => return Ok((file?, Draft::new(temporary, is_synced))),
+                file => return Ok((file?, Draft::new(temporary, folder, is_synced))),
             }
         }
     }

@@ -47,12 +47,14 @@ pub(super) struct Placer<'a> {
     own: HashSet<Identity>,
     /// Directories in which something was put in its place.
     touched: BTreeSet<String>,
+    /// Directories held open whose paths were checked for this batch.
+    checked: HashSet<String>,
 }
 
 impl<'a> Placer<'a> {
     pub(super) fn new(directory: &'a Directory) -> Self {
-        let (own, touched) = (HashSet::new(), BTreeSet::new());
-        Self { directory, placed: Placed::default(), own, touched }
+        let (own, touched, checked) = (HashSet::new(), BTreeSet::new(), HashSet::new());
+        Self { directory, placed: Placed::default(), own, touched, checked }
     }
 
     /// Places all batches until the channel closes.
@@ -65,6 +67,7 @@ impl<'a> Placer<'a> {
     pub(super) fn take(&mut self, batch: Vec<Pending>) -> Result<(), ExportError> {
         let synced = self.directory.sync_drafts(batch.iter().map(|pending| &pending.draft));
         synced.trying(|| SYNC.to_owned())?;
+        self.checked.clear();
         for Pending { draft, path, name, layout, checkpoints, moved } in batch {
             let bytes = draft.bytes;
             let placed = self.place(draft, &path);
@@ -91,13 +94,16 @@ impl<'a> Placer<'a> {
     /// Renames a draft into place; `false` if another file is there and must stay.
     fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
-        let checked = self.directory.check(split(path).0);
-        match checked.and_then(|()| opening::rename_new(&draft.temporary, &place)) {
+        match self.rename_new(&draft, path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !self.directory.overwrites || self.is_own(&place)? {
                     return Ok(false);
                 }
-                match fs::rename(&draft.temporary, &place) {
+                let replaced = match &draft.folder {
+                    Some(folder) => folder.rename(draft.name(), split(path).1),
+                    None => fs::rename(&draft.temporary, &place),
+                };
+                match replaced {
                     // A directory, of this export or from before.
                     Err(error) if is_obstacle(&error) => return Ok(false),
                     renamed => renamed?,
@@ -115,6 +121,22 @@ impl<'a> Placer<'a> {
             self.touched.insert(parent.to_owned());
         }
         Ok(true)
+    }
+
+    /// Renames a draft if its name is free. Its directory must still be at its path.
+    fn rename_new(&mut self, draft: &Draft, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        let Some(folder) = &draft.folder else {
+            self.directory.check(parent)?;
+            return opening::rename_new(&draft.temporary, &self.directory.path(path));
+        };
+        if !self.checked.contains(parent) {
+            self.directory.check_held(parent, folder)?;
+            self.checked.insert(parent.to_owned());
+        }
+        folder
+            .rename_new(draft.name(), name)
+            .unwrap_or_else(|| opening::rename_new(&draft.temporary, &self.directory.path(path)))
     }
 
     fn is_own(&self, place: &Path) -> io::Result<bool> {
@@ -193,11 +215,14 @@ mod tests {
         fs::rename(at("x"), at("z")).unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), at("x")).unwrap();
         assert!(!placer.place(draft, "x/y/a").unwrap());
-        assert!(directory.draft("x/y/b", &content("ours")).is_err());
+        // Drafts go to the directory that is held open, and never get a name.
+        let draft = directory.draft("x/y/b", &content("ours")).unwrap();
+        assert!(!placer.place(draft, "x/y/b").unwrap());
         assert!(directory.draft("x/b", &content("ours")).is_err());
         assert_eq!(names(elsewhere.path()), ["y"]);
-        assert!(!elsewhere.path().join("y/a").exists());
-        assert_eq!(names(&at("z/y")).len(), 1);
+        assert_eq!(fs::read(temporary).unwrap(), b"theirs", "and no other file is removed");
+        assert_eq!(names(&elsewhere.path().join("y")).len(), 1);
+        assert!(names(&at("z/y")).is_empty());
     }
 
     #[test]

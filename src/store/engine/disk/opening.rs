@@ -21,6 +21,11 @@
 //!   in any directory of the file system. `repair` reads such a store, and makes one with a single
 //!   name.
 
+#[cfg(feature = "transfer")]
+mod folder;
+#[cfg_attr(unix, path = "opening/unix.rs")]
+#[cfg_attr(not(unix), path = "opening/other.rs")]
+mod system;
 #[cfg(unix)]
 #[cfg(test)]
 mod tests;
@@ -30,11 +35,22 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::Path;
 
+#[cfg(feature = "transfer")]
+pub(crate) use folder::Folder;
+
 /// Opens a regular file to read it.
 ///
 /// # Errors
 /// Those of the system; [`ErrorKind::InvalidInput`] if it is not a regular file.
 pub fn read(path: &Path) -> io::Result<File> {
+    Ok(read_found(path)?.0)
+}
+
+/// As [`read`]; also says what the file is like.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_found(path: &Path) -> io::Result<(File, Metadata)> {
     regular(OpenOptions::new().read(true), path)
 }
 
@@ -44,8 +60,8 @@ pub fn read(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`read`].
 pub fn read_and_write(path: &Path) -> io::Result<File> {
-    let file = regular(OpenOptions::new().read(true).write(true), path)?;
-    match names(&file.metadata()?) {
+    let (file, found) = regular(OpenOptions::new().read(true).write(true), path)?;
+    match names(&found) {
         0 | 1 => Ok(file),
         names => Err(refused(&format!("it has {names} names (hard links): refusing to write"))),
     }
@@ -151,12 +167,13 @@ pub fn kind(kind: FileType) -> &'static str {
     }
 }
 
-fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Metadata)> {
     let opened = system::without_following(system::without_waiting(options)).open(path);
     match opened {
         Ok(file) => {
-            check(&file.metadata()?)?;
-            Ok(file)
+            let found = file.metadata()?;
+            check(&found)?;
+            Ok((file, found))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Err(error),
         // Systems differ in how they refuse a link, a directory or a socket.
@@ -283,117 +300,4 @@ pub(super) fn free(_: &File, _: &[Range<u64>]) -> io::Result<bool> {
 fn allocated(found: &Metadata) -> u64 {
     // In units of 512 bytes, whatever the block size is.
     std::os::unix::fs::MetadataExt::blocks(found) * 512
-}
-
-#[cfg(unix)]
-mod system {
-    use std::fs::{FileType, Metadata, OpenOptions};
-    use std::io;
-    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-    use std::path::Path;
-
-    use rustix::fs::OFlags;
-
-    // `custom_flags` replaces all flags, so each call sets them together.
-    fn flags(flags: OFlags) -> i32 {
-        i32::try_from(flags.bits()).unwrap_or_default()
-    }
-
-    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(flags(OFlags::NONBLOCK))
-    }
-
-    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(flags(OFlags::NONBLOCK | OFlags::NOFOLLOW))
-    }
-
-    pub(super) fn directory(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(flags(OFlags::DIRECTORY))
-    }
-
-    pub(super) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
-        options.mode(mode)
-    }
-
-    pub(super) fn names(found: &Metadata) -> u64 {
-        found.nlink()
-    }
-
-    pub(super) fn special(kind: FileType) -> &'static str {
-        match kind {
-            _ if kind.is_fifo() => "a FIFO",
-            _ if kind.is_socket() => "a socket",
-            _ => "a device",
-        }
-    }
-
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    fn renamed(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
-        use rustix::fs::{CWD, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, flags) {
-            // This kernel or file system does not support it.
-            Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => None,
-            renamed => Some(renamed.map_err(io::Error::from)),
-        }
-    }
-
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    pub(super) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
-        renamed(from, to, rustix::fs::RenameFlags::NOREPLACE)
-    }
-
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    pub(super) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
-        renamed(one, other, rustix::fs::RenameFlags::EXCHANGE)
-    }
-
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    pub(super) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
-        None
-    }
-
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    pub(super) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
-        None
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use std::fs::{FileType, Metadata, OpenOptions};
-    use std::io;
-    use std::path::Path;
-
-    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn directory(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn with_mode(options: &mut OpenOptions, _: u32) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn names(_: &Metadata) -> u64 {
-        1
-    }
-
-    pub(super) fn special(_: FileType) -> &'static str {
-        "a device"
-    }
-
-    pub(super) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
-        None
-    }
-
-    pub(super) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
-        None
-    }
 }
