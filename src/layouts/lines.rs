@@ -82,6 +82,11 @@ impl Lines {
         }
     }
 
+    /// True if the line of the current place is wanted, or of anything in it.
+    fn is_wanted(&self) -> bool {
+        self.known.contains_key(&self.pointer)
+    }
+
     /// Notes the line of a child of the current place, and visits it.
     fn inside<T>(&mut self, key: &str, line: u64, go_on: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
@@ -130,14 +135,44 @@ impl Json<'_> {
             b'{' if depth < DEPTH_MAX => self.object(lines, depth),
             b'[' if depth < DEPTH_MAX => self.array(lines, depth),
             b'"' => self.string().map(|_| ()),
-            _ => {
-                let rest = &self.text[self.at..];
-                let is_end = |byte: &u8| b",]} \t\r\n".contains(byte);
-                let length = rest.iter().position(is_end).unwrap_or(rest.len());
-                self.at += length;
-                (length > 0).then_some(())
+            _ => self.literal(),
+        }
+    }
+
+    /// Reads a value if lines of it or in it are wanted, else passes over it.
+    fn wanted(&mut self, lines: &mut Lines, depth: usize) -> Option<()> {
+        if lines.is_wanted() { self.value(lines, depth) } else { self.pass_over() }
+    }
+
+    fn pass_over(&mut self) -> Option<()> {
+        let mut open = 0_usize;
+        loop {
+            match self.next()? {
+                b'{' | b'[' => {
+                    open += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    open = open.checked_sub(1)?;
+                    self.at += 1;
+                }
+                b',' | b':' if open > 0 => self.at += 1,
+                b'"' => self.string().map(drop)?,
+                _ => self.literal()?,
+            }
+            if open == 0 {
+                return Some(());
             }
         }
+    }
+
+    /// A number or a word.
+    fn literal(&mut self) -> Option<()> {
+        let rest = &self.text[self.at..];
+        let is_end = |byte: &u8| b",:]} \t\r\n".contains(byte);
+        let length = rest.iter().position(is_end).unwrap_or(rest.len());
+        self.at += length;
+        (length > 0).then_some(())
     }
 
     fn object(&mut self, lines: &mut Lines, depth: usize) -> Option<()> {
@@ -146,7 +181,7 @@ impl Json<'_> {
             let (key, line) = (self.key()?, self.line);
             lines.inside(&key, line, |lines| {
                 (self.next()? == b':').then(|| self.at += 1)?;
-                self.value(lines, depth + 1)
+                self.wanted(lines, depth + 1)
             })?;
             self.comma()?;
         }
@@ -159,7 +194,7 @@ impl Json<'_> {
         let mut index = 0_usize;
         while self.next()? != b']' {
             let line = self.line;
-            lines.inside(&index.to_string(), line, |lines| self.value(lines, depth + 1))?;
+            lines.inside(&index.to_string(), line, |lines| self.wanted(lines, depth + 1))?;
             index += 1;
             self.comma()?;
         }
@@ -178,14 +213,15 @@ impl Json<'_> {
         (self.text.get(start) == Some(&b'"')).then_some(())?;
         self.at += 1;
         loop {
-            match self.text.get(self.at)? {
-                b'"' => break,
-                b'\\' => self.at += 2,
-                _ => self.at += 1,
+            let rest = self.text.get(self.at..)?;
+            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+            self.at += length + 1;
+            if rest[length] == b'"' {
+                return self.text.get(start..self.at);
             }
+            // The escaped byte.
+            self.at += 1;
         }
-        self.at += 1;
-        self.text.get(start..self.at)
     }
 
     fn comma(&mut self) -> Option<()> {
@@ -197,14 +233,19 @@ impl Json<'_> {
 
     /// The next byte that is no white space; lines are counted on the way.
     fn next(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.text.get(self.at)?;
-            if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
-                return Some(byte);
+        let rest = self.text.get(self.at..)?;
+        for (skipped, byte) in rest.iter().enumerate() {
+            match byte {
+                b' ' | b'\t' | b'\r' => {}
+                b'\n' => self.line += 1,
+                _ => {
+                    self.at += skipped;
+                    return Some(*byte);
+                }
             }
-            self.line += u64::from(byte == b'\n');
-            self.at += 1;
         }
+        self.at = self.text.len();
+        None
     }
 }
 
