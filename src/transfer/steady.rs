@@ -2,8 +2,8 @@
 //!
 //! Must never return bytes of two versions of a file, follow a link, or block on a FIFO.
 
-use std::fs::{self, Metadata};
-use std::io::{self, Read as _};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -84,26 +84,59 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Content, Unread> {
     Err(Unread::Changed)
 }
 
+/// As [`read`], of a file that a listing of its directory calls a regular one. Spares a look at its
+/// name: what took its place since is refused, but opened.
+pub(super) fn read_listed(path: &Path, bytes_max: u64) -> Result<Content, Unread> {
+    for _ in 0..TRIES {
+        if let Some(content) = read_opened(path, bytes_max)? {
+            return Ok(content);
+        }
+    }
+    Err(Unread::Changed)
+}
+
 /// `None` if the file changed meanwhile.
 fn read_once(path: &Path, bytes_max: u64) -> Result<Option<Content>, Unread> {
-    let named = fs::symlink_metadata(path)?;
-    if !named.is_file() {
+    if !fs::symlink_metadata(path)?.is_file() {
         return Err(Unread::NoFile);
     }
-    if named.len() > bytes_max {
+    read_opened(path, bytes_max)
+}
+
+fn read_opened(path: &Path, bytes_max: u64) -> Result<Option<Content>, Unread> {
+    let (mut file, before) = match opening::read_found(path) {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => return Err(Unread::NoFile),
+        opened => opened?,
+    };
+    if before.len() > bytes_max {
         return Err(Unread::TooLong { bytes_max });
     }
-    let mut file = opening::read(path)?;
-    let before = file.metadata()?;
-    let length = before.len().min(bytes_max);
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
-    file.by_ref().take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    let bytes = read_all(&mut file, usize::try_from(before.len()).unwrap_or(usize::MAX))?;
     let after = file.metadata()?;
-    let is_whole = bytes.len() as u64 == after.len();
-    if !is_whole || stamp(&before) != stamp(&after) {
+    if bytes.len() as u64 != after.len() || stamp(&before) != stamp(&after) {
         return Ok(None);
     }
     Ok(Some(Content { bytes, mode: mode(&after), modified_at: modified_at(&after) }))
+}
+
+/// Reads `expected` bytes, or one more if that many come at once, or less if the file ends.
+///
+/// A file that grows meanwhile has another stamp afterwards, so its end is not looked for.
+fn read_all(file: &mut File, expected: usize) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut filled) = (vec![0; expected.saturating_add(1)], 0);
+    loop {
+        match file.read(&mut bytes[filled..]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+            Ok(0) => break,
+            Ok(length) => filled += length,
+        }
+        if filled >= expected {
+            break;
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
 }
 
 /// Changes when the file is written to or replaced, or its permissions change.
@@ -148,8 +181,8 @@ fn mode(_: &Metadata) -> Option<u32> {
 /// What is wrong, for a message that names the file itself.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        io::ErrorKind::NotFound => "it is gone".to_owned(),
+        ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        ErrorKind::NotFound => "it is gone".to_owned(),
         _ => error.to_string(),
     }
 }

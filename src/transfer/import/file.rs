@@ -1,7 +1,6 @@
 //! Judges one file: which checkpoint it is, and whether the store has it.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 
 use super::line::{self, FromLine};
@@ -17,7 +16,7 @@ use crate::layouts::{
     Kind, Place, Problem, check, locate, marked_unreadable, recognise, unreadable, unrecognised,
 };
 use crate::store::{Draft, Store};
-use crate::transfer::steady::Content;
+use crate::transfer::steady::{Content, Unread, read_listed};
 
 // A longer file in a directory without checkpoints is other data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
@@ -87,12 +86,10 @@ impl Importer<'_> {
             let reason = "a file of the project is known by the same path; use another store";
             return refuse(reason.to_owned());
         }
-        let is_large = |bytes: u64| bytes > LARGE_BYTES && !is_alone;
-        if is_large(fs::symlink_metadata(&item.path).map_or(0, |found| found.len())) {
-            return Judged::Alone;
-        }
-        let content = match read(&item.path) {
+        let limit = if is_alone { bytes_max() } else { LARGE_BYTES };
+        let content = match read_listed(&item.path, limit) {
             Ok(content) => content,
+            Err(Unread::TooLong { .. }) if !is_alone => return Judged::Alone,
             Err(error) => return Judged::Unread(error.to_string()),
         };
         let is_candidate = is_candidate(item);
@@ -102,7 +99,6 @@ impl Importer<'_> {
         if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
             return passed_over(item, TOO_LARGE);
         }
-        let limit = if is_alone { bytes_max() } else { LARGE_BYTES };
         let text = match unzipped(&content.bytes, limit) {
             Ok(text) => text,
             Err(Unzip::TooLong) if !is_alone => return Judged::Alone,

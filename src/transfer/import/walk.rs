@@ -324,16 +324,16 @@ fn shown(place: &str, path: &Path) -> String {
 
 /// `iteration-2` before `iteration-10`, so that consecutive states are stored one after the other.
 fn natural(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // Names in a directory start alike. A number must not be cut.
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let number = a[..same].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (mut a, mut b) = (&a[same - number..], &b[same - number..]);
     loop {
         let (x, y) = (digits(a), digits(b));
         if x > 0 && y > 0 {
-            let value = |bytes: &'_ [u8]| {
-                let zeros = bytes.iter().take_while(|byte| **byte == b'0').count();
-                bytes[zeros..].to_vec()
-            };
             let (left, right) = (value(&a[..x]), value(&b[..y]));
-            let order = left.len().cmp(&right.len()).then_with(|| left.cmp(&right));
+            let order = left.len().cmp(&right.len()).then_with(|| left.cmp(right));
             if order.is_ne() {
                 return order;
             }
@@ -349,6 +349,12 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
+/// The digits of a number without the zeros before it.
+fn value(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    &digits[zeros..]
+}
+
 fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
@@ -362,5 +368,8 @@ mod tests {
         let mut names = ["i-10.json", "i-9.json", "i-0010.json", "i-2", "a", "i-", "i-2b"];
         names.sort_by(|a, b| natural(a, b));
         assert_eq!(names, ["a", "i-", "i-2", "i-2b", "i-9.json", "i-10.json", "i-0010.json"]);
+        let mut names = ["i-100", "i-19", "i-11", "i-1", "i-1a", "i-01"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["i-1", "i-01", "i-1a", "i-11", "i-19", "i-100"]);
     }
 }
