@@ -13,9 +13,11 @@ use crate::layouts::{Kind, Problem};
 use crate::store::{Draft, Store};
 use crate::transfer::ordered::in_order;
 
-// With this many, a transaction costs little per file.
+// Enough to make handing over cheap beside it; few enough that all processors have work.
 const PART_FILES: usize = 128;
-// Drafts of one transaction must fit in memory, once per thread.
+// Files are saved in groups of this many: more take as long per file.
+const SAVED_FILES: usize = 512;
+// Drafts of one transaction must fit in memory, and those of a part once per thread.
 const PART_BYTES: usize = 8 << 20;
 // Often enough that a caller who stops the import need not wait.
 const DIRECTORIES_PER_STEP: u64 = 32;
@@ -44,24 +46,31 @@ pub(super) struct Trees<'a> {
 impl Trees<'_> {
     /// Imports the files that are wanted.
     pub(super) fn run(&self, tally: &mut Tally<'_>, wants: Wants<'_>) -> Ended {
-        let mut undated = Vec::new();
+        let mut saves = Saves::default();
         let produce = |hand_out: &mut dyn FnMut(Vec<Discovered>) -> bool| {
             // If no more parts are taken, the consumer says why.
             self.walk(wants, hand_out);
             Ended::Ok(())
         };
-        in_order(
+        let taken = in_order(
             produce,
             |part| self.process(part),
             |part| {
                 tally.step()?;
                 let is_file = |it: &&Processed| !matches!(it, Processed::NoFile(_));
                 let files = part.iter().filter(is_file).count();
-                undated.extend(self.save(part, tally)?);
+                self.save(part, &mut saves, tally)?;
                 tally.advance(files as u64);
                 Ok(())
             },
-        )?;
+        );
+        let undated = std::mem::take(&mut saves.undated);
+        match taken {
+            // What was judged by then is saved, and spares the next import the work.
+            Ok(()) | Err(Ending::Stopped) => self.commit(saves, tally)?,
+            Err(Ending::Failed(_)) => {}
+        }
+        taken?;
         self.take_undated(undated, tally)
     }
 
@@ -73,9 +82,7 @@ impl Trees<'_> {
         for item in items {
             tally.step()?;
             trees.take_alone(&item, &mut saves, tally)?;
-            if saves.drafts.len() >= PART_FILES || saves.bytes > PART_BYTES {
-                trees.commit(std::mem::take(&mut saves), tally)?;
-            }
+            trees.commit_if_many(&mut saves, tally)?;
         }
         Ok(trees.commit(saves, tally)?)
     }
@@ -135,23 +142,22 @@ impl Trees<'_> {
             .collect()
     }
 
-    /// Saves a part, and returns the files to import after all others.
-    fn save(&self, part: Vec<Processed>, tally: &mut Tally<'_>) -> Ended<Vec<Item>> {
-        let (mut saves, mut undated) = (Saves::default(), Vec::new());
+    /// Saves a part, once there is enough for a transaction.
+    fn save(&self, part: Vec<Processed>, saves: &mut Saves, tally: &mut Tally<'_>) -> Ended {
         for processed in part {
             match processed {
                 Processed::NoFile(found) => report(&found, tally),
-                Processed::File { item, judged } => self.take(&item, judged, &mut saves, tally)?,
+                Processed::File { item, judged } => {
+                    self.take(&item, judged, saves, tally)?;
+                    self.commit_if_many(saves, tally)?;
+                }
                 Processed::Later(item) => {
-                    undated.append(&mut saves.undated);
-                    self.commit(std::mem::take(&mut saves), tally)?;
-                    self.take_alone(&item, &mut saves, tally)?;
+                    self.commit(saves.start_over(), tally)?;
+                    self.take_alone(&item, saves, tally)?;
                 }
             }
         }
-        undated.append(&mut saves.undated);
-        self.commit(saves, tally)?;
-        Ok(undated)
+        Ok(())
     }
 
     /// Imports a file that is large, or has many checkpoints.
@@ -165,14 +171,11 @@ impl Trees<'_> {
             let mut judged = judge();
             // What the store has of a line depends on the lines before it.
             if saves.has_id_of(&judged) || saves.bytes > PART_BYTES {
-                self.commit(std::mem::take(saves), tally)?;
+                self.commit(saves.start_over(), tally)?;
                 judged = judge();
             }
             self.take(item, judged, saves, tally)?;
-            if saves.drafts.len() >= PART_FILES {
-                self.commit(std::mem::take(saves), tally)?;
-            }
-            Ok(())
+            Ok(self.commit_if_many(saves, tally)?)
         })
     }
 
@@ -217,6 +220,13 @@ impl Trees<'_> {
             Judged::Fail(error) => return Err(error),
         }
         Ok(())
+    }
+
+    fn commit_if_many(&self, saves: &mut Saves, tally: &mut Tally<'_>) -> Result<()> {
+        if saves.drafts.len() < SAVED_FILES && saves.bytes <= PART_BYTES {
+            return Ok(());
+        }
+        self.commit(saves.start_over(), tally)
     }
 
     fn commit(&self, saves: Saves, tally: &mut Tally<'_>) -> Result<()> {
@@ -337,6 +347,12 @@ impl Saves {
         self.ids.insert(draft.id().clone());
         self.items.push(saving);
         self.drafts.push(draft);
+    }
+
+    /// What is to be saved so far; the files that are saved later stay.
+    fn start_over(&mut self) -> Self {
+        let undated = std::mem::take(&mut self.undated);
+        std::mem::replace(self, Self { undated, ..Self::default() })
     }
 
     fn has_id_of(&self, judged: &Judged) -> bool {
