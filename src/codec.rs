@@ -6,6 +6,7 @@
 mod artifact;
 mod compact;
 mod compress;
+mod datum;
 mod decode;
 mod deleted;
 mod dependents;
@@ -44,6 +45,9 @@ use crate::checkpoint::{Checkpoint, Document, TextStyle};
 use crate::error::{Error, Result};
 
 pub(crate) use artifact::{decode_artifact, encode_artifact};
+#[cfg(feature = "transfer")]
+pub(crate) use datum::Tokened;
+pub(crate) use datum::{Datum, Kind};
 pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
 pub(crate) use fault::Misfit;
@@ -187,6 +191,16 @@ impl Checkpoint {
     /// [`Error::Corrupt`] if the stored bytes are not a document.
     pub fn document(&self) -> Result<Document> {
         self.state()
+    }
+
+    /// Returns the document with an index of its values, which takes less than a tree.
+    ///
+    /// # Errors
+    /// As [`document`](Self::document).
+    #[cfg(feature = "transfer")]
+    pub(crate) fn tokened(&self) -> Result<Tokened<'_>> {
+        let tokened = Tokened::new(self.stored_form());
+        tokened.map_err(|malformed| fault::Fault::from(malformed).into_error(&self.place()))
     }
 
     /// Returns the document in stored form, as [`docs::format`](crate::docs::format) specifies it.

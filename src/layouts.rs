@@ -58,6 +58,8 @@ mod carried;
 mod check;
 mod described;
 mod field;
+#[cfg(test)]
+mod fuzz;
 mod given;
 mod kind;
 mod lines;
@@ -81,6 +83,8 @@ mod writing;
 mod yaml;
 
 pub use carried::{Carried, carried};
+#[cfg(feature = "transfer")]
+pub(crate) use check::check_datum;
 pub use check::{check, problems};
 pub use described::{described, refuse_broken};
 pub use field::Field;
@@ -88,6 +92,8 @@ pub use kind::{Kind, kind};
 pub use lines::locate;
 pub use problem::{Code, Level, Problem};
 pub use read::{from_json, from_yaml};
+#[cfg(feature = "transfer")]
+pub(crate) use recognise::recognise_datum;
 pub use recognise::{Place, recognise, recognise_as, unrecognised};
 pub use revision::Revision;
 pub use scalar::Scalar;

@@ -57,6 +57,10 @@
 #[cfg(test)]
 #[path = "../tests/run/extent.rs"]
 mod extent;
+/// Documents of other systems for these targets.
+#[cfg(test)]
+#[path = "../tests/fuzz/state.rs"]
+mod state;
 /// Choices for the targets that try hostile input.
 #[cfg(test)]
 #[macro_use]

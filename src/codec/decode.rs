@@ -15,6 +15,9 @@ use super::token::{END, NULL, Token};
 use super::wire::{Malformed, Reader};
 use crate::checkpoint::EXACT;
 
+/// A container without elements, as far as its reader sees.
+const NOTHING: &[u8] = &[END];
+
 /// Reads one value after the other.
 pub(super) struct Decoder<'de> {
     reader: Reader<'de>,
@@ -23,11 +26,25 @@ pub(super) struct Decoder<'de> {
     depth_limit: usize,
     /// Whether number literals are returned as written, for a tree.
     exact: bool,
+    /// What is nested deeper than this many containers appears empty, if there is a limit.
+    hollow_below: Option<usize>,
 }
 
 impl<'de> Decoder<'de> {
     pub(super) fn new(raw: &'de [u8], depth: usize) -> Self {
-        Self { reader: Reader::new(raw), depth_left: depth, depth_limit: depth, exact: false }
+        Self {
+            reader: Reader::new(raw),
+            depth_left: depth,
+            depth_limit: depth,
+            exact: false,
+            hollow_below: None,
+        }
+    }
+
+    /// Makes all that is nested deeper than `depth` containers appear empty. Fails at a number
+    /// literal or at bytes in there: not every type takes those.
+    pub(super) fn hollow_below(self, depth: usize) -> Self {
+        Self { hollow_below: Some(depth), ..self }
     }
 
     /// Fails if anything follows the value.
@@ -82,10 +99,39 @@ impl<'de> Decoder<'de> {
             Token::Number(literal) => self.number(literal, visitor),
             Token::Text(text) => visitor.visit_borrowed_str(text),
             Token::Bytes(bytes) => visitor.visit_borrowed_bytes(bytes),
+            Token::Array if self.is_hollow() => {
+                self.leave()?;
+                visitor.visit_seq(Elements::new(&mut Self::new(NOTHING, 0)))
+            }
+            Token::Object if self.is_hollow() => {
+                self.leave()?;
+                visitor.visit_map(Fields::new(&mut Self::new(NOTHING, 0)))
+            }
             Token::Array => self.nested(|decoder| visitor.visit_seq(Elements::new(decoder))),
             Token::Object => self.nested(|decoder| visitor.visit_map(Fields::new(decoder))),
             Token::End => Err(Malformed.into()),
         }
+    }
+
+    /// True if a container that starts here is nested too deep to be read.
+    fn is_hollow(&self) -> bool {
+        self.hollow_below.is_some_and(|depth| self.depth_limit - self.depth_left >= depth)
+    }
+
+    /// Passes over the rest of a container that is not read.
+    fn leave(&mut self) -> Result<(), Fault> {
+        let mut open = 1_usize;
+        while open > 0 {
+            match self.token()? {
+                Token::Array | Token::Object => open += 1,
+                Token::End => open -= 1,
+                Token::Number(_) | Token::Bytes(_) => {
+                    return Err(Fault::refused("a value that not every type takes"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Passes over one value without recursion.

@@ -10,6 +10,10 @@ use std::cell::Cell;
 
 use serde::de::{Deserialize, DeserializeSeed as _};
 
+#[cfg(feature = "transfer")]
+use super::datum::Tokened;
+#[cfg(feature = "transfer")]
+use super::fault::Fault;
 use super::token::Bounds;
 use super::{DEPTH_READ, check, decode, encode, encode_json, read_yaml, text, token};
 use crate::checkpoint::{Document, Format, SourceForm, Spacing, TextStyle, Timestamp, Tree};
@@ -150,6 +154,16 @@ impl Source {
         Tree::outline(&Cell::new(NODES_MAX))
             .deserialize(&mut decoder)
             .map_err(|fault| fault.into_error("document"))
+    }
+
+    /// Returns the document with an index of its values, which takes less than a tree.
+    ///
+    /// # Errors
+    /// None that a text could cause.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn tokened(&self) -> Result<Tokened<'_>> {
+        let tokened = Tokened::new(&self.raw[..self.document_bytes]);
+        tokened.map_err(|malformed| Fault::from(malformed).into_error("document"))
     }
 
     /// Length of the document in stored form.

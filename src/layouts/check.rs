@@ -15,7 +15,7 @@ use super::read::settled;
 use super::write::misfit;
 use super::{Code, Level, Problem, agentize, aiwg, claude, crunch, locate, pipeline, unreadable};
 use crate::checkpoint::{Checkpoint, Document, Layout};
-use crate::codec::{Misfit, convert, fit};
+use crate::codec::{Datum, Misfit, convert, fit};
 use crate::error::Result;
 
 /// Values of a wrong type that are reported; each costs another conversion of the document.
@@ -42,6 +42,11 @@ const MISFITS_MAX: usize = 16;
 /// ```
 #[must_use]
 pub fn check(layout: Layout, document: &Document, path: &str) -> Vec<Problem> {
+    check_datum(layout, document.into(), path)
+}
+
+/// As [`check`], also of a document that is no tree.
+pub(crate) fn check_datum(layout: Layout, document: Datum<'_>, path: &str) -> Vec<Problem> {
     match layout {
         Layout::Native => Vec::new(),
         Layout::Agentize => agentize::check(document),
@@ -83,15 +88,30 @@ pub(super) fn no_stand_in(_: &str) -> Option<Document> {
 ///
 /// A value that does not fit is reported, and from then on treated as missing.
 pub(super) fn typed<T: DeserializeOwned>(
-    document: &Document,
+    document: Datum<'_>,
+    stand_in: &StandIn,
+    validate: impl Fn(&T) -> Vec<Problem>,
+) -> Vec<Problem> {
+    typed_to(document, None, stand_in, validate)
+}
+
+/// As [`typed`], for rules that say nothing of what is nested deeper than `depth` containers.
+pub(super) fn typed_to<T: DeserializeOwned>(
+    document: Datum<'_>,
+    depth: Option<usize>,
     stand_in: &StandIn,
     validate: impl Fn(&T) -> Vec<Problem>,
 ) -> Vec<Problem> {
     // Most fit, and need no copy.
-    if let Ok(typed) = convert(document, "document") {
+    let typed = match document {
+        Datum::Tree(document) => convert(document, "document"),
+        Datum::Stored(stored) => stored.read(depth),
+    };
+    if let Ok(typed) = typed {
         return validate(&typed);
     }
-    let mut fitted = Fitted::new(document.clone());
+    let document = document.tree().unwrap_or(Document::Null);
+    let mut fitted = Fitted::new(document);
     while fitted.problems.len() < MISFITS_MAX && fitted.replaced.len() < 4 * MISFITS_MAX {
         match fit(&fitted.document, "document") {
             Ok(typed) => return fitted.with(validate(&typed)),

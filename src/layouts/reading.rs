@@ -9,7 +9,7 @@ use super::{Place, path, time};
 use crate::checkpoint::{
     Document, Id, Issue, Layout, LoopId, NewEntry, Series, Status, Timestamp, Trigger,
 };
-use crate::codec::check;
+use crate::codec::{Datum, Kind, check};
 
 /// Default limit of a store for names and paths, in bytes.
 const NAME_BYTES_MAX: usize = 512;
@@ -29,10 +29,7 @@ pub(super) fn at<'a>(document: &'a Document, field: &str) -> Option<&'a Document
 
 /// The text of a field.
 pub(super) fn text<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
-    match at(document, field)? {
-        Document::Text(text) => Some(text),
-        _ => None,
-    }
+    Datum::from(document).text(field)
 }
 
 /// The elements of a field that is a list.
@@ -45,26 +42,73 @@ pub(super) fn list<'a>(document: &'a Document, field: &str) -> Option<&'a [Docum
 
 /// Tells whether a field is an object.
 pub(super) fn is_object(document: &Document, field: &str) -> bool {
-    matches!(at(document, field), Some(Document::Object(_)))
+    Datum::from(document).is_object(field)
 }
 
 /// The whole number from zero up that a field is or spells.
 pub(super) fn whole(document: &Document, field: &str) -> Option<u64> {
-    whole_of(at(document, field)?)
+    Datum::from(document).whole(field)
 }
 
 /// The boolean value of a field; language models put quotes around it.
 pub(super) fn truth(document: &Document, field: &str) -> Option<bool> {
-    match at(document, field)? {
-        Document::Bool(value) => Some(*value),
-        Document::Text(text) => text.trim().to_ascii_lowercase().parse().ok(),
-        _ => None,
-    }
+    Datum::from(document).truth(field)
 }
 
 /// A text or a number as text.
 pub(super) fn word<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, str>> {
-    spelled(at(document, field)?)
+    Datum::from(document).word(field)
+}
+
+impl<'a> Datum<'a> {
+    /// The value of a field, given as keys with `.` between them; null counts as missing.
+    pub(super) fn at(self, field: &str) -> Option<Self> {
+        let mut keys = field.split('.');
+        keys.try_fold(self, Self::get).filter(|value| !matches!(value.kind(), Kind::Null))
+    }
+
+    /// True if the field is there, and not null.
+    pub(super) fn has(self, field: &str) -> bool {
+        self.at(field).is_some()
+    }
+
+    /// The text of a field.
+    pub(super) fn text(self, field: &str) -> Option<&'a str> {
+        match self.at(field)?.kind() {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The elements of a field that is a list.
+    pub(super) fn list(self, field: &str) -> Option<impl Iterator<Item = Self> + use<'a>> {
+        let list = self.at(field).filter(|it| matches!(it.kind(), Kind::Array));
+        list.map(Self::children)
+    }
+
+    /// Tells whether a field is an object.
+    pub(super) fn is_object(self, field: &str) -> bool {
+        self.at(field).is_some_and(|value| matches!(value.kind(), Kind::Object))
+    }
+
+    /// The whole number from zero up that a field is or spells.
+    pub(super) fn whole(self, field: &str) -> Option<u64> {
+        whole_of(self.at(field)?)
+    }
+
+    /// The boolean value of a field; language models put quotes around it.
+    pub(super) fn truth(self, field: &str) -> Option<bool> {
+        match self.at(field)?.kind() {
+            Kind::Bool(value) => Some(value),
+            Kind::Text(text) => text.trim().to_ascii_lowercase().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// A text or a number as text.
+    pub(super) fn word(self, field: &str) -> Option<Cow<'a, str>> {
+        spelled(self.at(field)?)
+    }
 }
 
 /// An entry under construction, and its document.
@@ -72,13 +116,13 @@ pub(super) fn word<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, st
 pub(super) struct Reading<'a> {
     /// The entry so far.
     pub(super) entry: NewEntry,
-    document: &'a Document,
+    document: Datum<'a>,
     place: &'a Place<'a>,
 }
 
 impl<'a> Reading<'a> {
     /// An entry with only its origin.
-    pub(super) fn new(layout: Layout, document: &'a Document, place: &'a Place<'a>) -> Self {
+    pub(super) fn new(layout: Layout, document: Datum<'a>, place: &'a Place<'a>) -> Self {
         let entry = NewEntry { layout, status: Status::Unknown, ..NewEntry::default() };
         let mut reading = Self { entry, document, place };
         if place.path.len() <= PATH_BYTES_MAX {
@@ -105,10 +149,14 @@ impl<'a> Reading<'a> {
 
     /// Takes over the warnings of the document.
     pub(super) fn warnings(&mut self, field: &str) {
-        let all = list(self.document, field).unwrap_or_default();
-        let texts = all.iter().filter_map(spelled).filter(|text| !text.is_empty());
-        texts.take(OWN_WARNINGS_MAX).for_each(|text| self.warn(&text));
-        if all.len() > OWN_WARNINGS_MAX {
+        let all = || self.document.list(field).into_iter().flatten();
+        let is_longer = all().nth(OWN_WARNINGS_MAX).is_some();
+        let texts = all().filter_map(spelled).filter(|text| !text.is_empty());
+        let texts: Vec<_> = texts.take(OWN_WARNINGS_MAX).collect();
+        for text in &texts {
+            self.warn(text);
+        }
+        if is_longer {
             self.warn(&format!("{field} of the document has more"));
         }
     }
@@ -133,7 +181,7 @@ impl<'a> Reading<'a> {
 
     /// A field as a name.
     pub(super) fn name(&mut self, field: &str) -> Option<String> {
-        let value = at(self.document, field)?;
+        let value = self.document.at(field)?;
         let Some(text) = spelled(value) else {
             self.warn(&format!("{field} is no text and is left out"));
             return None;
@@ -163,7 +211,7 @@ impl<'a> Reading<'a> {
 
     /// A field as a number of something.
     pub(super) fn count(&mut self, field: &str) -> Option<u64> {
-        let count = whole_of(at(self.document, field)?);
+        let count = whole_of(self.document.at(field)?);
         if count.is_none() {
             self.warn(&format!("{field} is no whole number from 0 up and is left out"));
         }
@@ -172,7 +220,7 @@ impl<'a> Reading<'a> {
 
     /// A field as a time.
     pub(super) fn time(&mut self, field: &str) -> Option<Timestamp> {
-        let value = at(self.document, field)?;
+        let value = self.document.at(field)?;
         self.assumed(field, time::of_value(value))
     }
 
@@ -203,7 +251,7 @@ impl<'a> Reading<'a> {
 
     /// Adds tags; as many as a store takes.
     pub(super) fn tags(&mut self, field: &str) {
-        for tag in list(self.document, field).unwrap_or_default() {
+        for tag in self.document.list(field).into_iter().flatten() {
             let Some(tag) = spelled(tag).and_then(|tag| self.legal(field, &tag)) else { continue };
             if self.entry.tags.len() >= LIST_MAX {
                 return self.warn(&format!("{field} has more than 64"));
@@ -244,21 +292,21 @@ pub(super) fn series(text: &str) -> Option<Series> {
 }
 
 /// The whole number from zero up that a value is or spells.
-pub(super) fn whole_of(value: &Document) -> Option<u64> {
-    match value {
-        Document::Uint(number) => Some(*number),
-        Document::Text(text) => text.trim().parse().ok(),
+pub(super) fn whole_of<'a>(value: impl Into<Datum<'a>>) -> Option<u64> {
+    match value.into().kind() {
+        Kind::Uint(number) => Some(number),
+        Kind::Text(text) => text.trim().parse().ok(),
         _ => None,
     }
 }
 
 /// A text, or a number as text.
-pub(super) fn spelled(value: &Document) -> Option<Cow<'_, str>> {
-    match value {
-        Document::Text(text) | Document::Number(text) => Some(Cow::from(text.as_str())),
-        Document::Uint(number) => Some(Cow::from(number.to_string())),
-        Document::Int(number) => Some(Cow::from(number.to_string())),
-        Document::Float(number) => Some(Cow::from(number.to_string())),
+pub(super) fn spelled<'a>(value: impl Into<Datum<'a>>) -> Option<Cow<'a, str>> {
+    match value.into().kind() {
+        Kind::Text(text) | Kind::Number(text) => Some(Cow::from(text)),
+        Kind::Uint(number) => Some(Cow::from(number.to_string())),
+        Kind::Int(number) => Some(Cow::from(number.to_string())),
+        Kind::Float(number) => Some(Cow::from(number.to_string())),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@
 use super::reading::{Reading, series};
 use super::{agentize, aiwg, claude, crunch, pipeline};
 use crate::checkpoint::{Document, Layout, NewEntry, Timestamp};
+use crate::codec::Datum;
 
 /// The path of a file, with its time and the index beside it.
 ///
@@ -46,6 +47,11 @@ pub struct Place<'a> {
 /// what names one; see [`Revision::name`](super::Revision::name).
 #[must_use]
 pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    recognise_datum(document.into(), place)
+}
+
+/// As [`recognise`], also of a document that is no tree.
+pub(crate) fn recognise_datum(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     agentize::recognise(document, place)
         .or_else(|| crunch::recognise(document, place))
         .or_else(|| claude::recognise(document, place))
@@ -80,6 +86,7 @@ pub fn recognise_as(layout: Layout, document: &Document, place: &Place<'_>) -> O
     if let Some(whole) = recognise(document, place).filter(|it| it.layout == layout) {
         return Some(whole);
     }
+    let document = Datum::from(document);
     match layout {
         Layout::Native => None,
         Layout::Agentize => Some(agentize::entry(document, place)),
@@ -95,7 +102,7 @@ pub fn recognise_as(layout: Layout, document: &Document, place: &Place<'_>) -> O
 /// Successive states of the file are a series of their own.
 #[must_use]
 pub fn unrecognised(place: &Place<'_>) -> NewEntry {
-    let mut reading = Reading::new(Layout::Native, &Document::Null, place);
+    let mut reading = Reading::new(Layout::Native, Datum::NULL, place);
     reading.entry.series = series(&format!("file:{}", place.path));
     reading.finish()
 }

@@ -5,7 +5,8 @@
 //! A checkpoint whose time cannot be read gets the time of its file; a time without a zone counts
 //! as UTC. Both give a warning.
 
-use crate::checkpoint::{Document, Timestamp};
+use crate::checkpoint::Timestamp;
+use crate::codec::{Datum, Kind};
 
 /// The assumption about a time without a zone.
 const NO_ZONE: &str = "has no zone and is taken as UTC";
@@ -19,12 +20,12 @@ const TEXT_BYTES_MAX: usize = 64;
 pub(super) type Assumed = (Timestamp, Option<&'static str>);
 
 /// The time that a value of a document is.
-pub(super) fn of_value(value: &Document) -> Option<Assumed> {
-    match value {
-        Document::Text(text) => of_text(text.trim()),
-        Document::Uint(number) => Some((of_epoch(*number)?, None)),
-        Document::Float(number) => Some((of_seconds(*number)?, None)),
-        Document::Number(literal) => Some((of_seconds(literal.parse().ok()?)?, None)),
+pub(super) fn of_value<'a>(value: impl Into<Datum<'a>>) -> Option<Assumed> {
+    match value.into().kind() {
+        Kind::Text(text) => of_text(text.trim()),
+        Kind::Uint(number) => Some((of_epoch(number)?, None)),
+        Kind::Float(number) => Some((of_seconds(number)?, None)),
+        Kind::Number(literal) => Some((of_seconds(literal.parse().ok()?)?, None)),
         _ => None,
     }
 }
@@ -98,6 +99,7 @@ fn of_seconds(number: f64) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::Document;
 
     fn read(text: &str) -> Option<(String, Option<&'static str>)> {
         of_text(text).map(|(time, assumed)| (time.to_string().replace(".000000", ""), assumed))

@@ -5,7 +5,8 @@
 
 use super::reading::Reading;
 use super::{Kind, Place, Problem, agentize, aiwg, claude, crunch, kind, path, pipeline};
-use crate::checkpoint::{Document, Entry, Layout, NewEntry};
+use crate::checkpoint::{Entry, Layout, NewEntry};
+use crate::codec::Datum;
 
 /// The longest warning that a store accepts.
 const WARNING_BYTES_MAX: usize = 1024;
@@ -24,7 +25,7 @@ pub fn unreadable(place: &Place<'_>, reason: &str) -> Option<NewEntry> {
     }
     let named = match layout_of(place.path) {
         Layout::Native => return None,
-        Layout::Agentize => agentize::entry(&Document::Null, place),
+        Layout::Agentize => agentize::entry(Datum::NULL, place),
         Layout::Crunch => crunch::unreadable(place),
         Layout::Claude => claude::unreadable(place),
         Layout::Pipeline => pipeline::unreadable(place).unwrap_or_else(|| bare(place)),
@@ -68,7 +69,7 @@ fn layout_of(path: &str) -> Layout {
 
 /// An entry without a name.
 fn bare(place: &Place<'_>) -> NewEntry {
-    Reading::new(Layout::Native, &Document::Null, place).finish()
+    Reading::new(Layout::Native, Datum::NULL, place).finish()
 }
 
 #[cfg(test)]

@@ -114,6 +114,6 @@ fn layout_of(
     recognised: Option<Layout>,
     document: &Document,
 ) -> Option<Layout> {
-    let native = || is_dump(document).then_some(Layout::Native);
+    let native = || is_dump(document.into()).then_some(Layout::Native);
     named.or(recognised).or_else(native)
 }

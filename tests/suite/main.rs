@@ -7,6 +7,8 @@
 
 #[path = "../run/extent.rs"]
 mod extent;
+#[path = "../fuzz/state.rs"]
+mod state;
 #[macro_use]
 #[path = "../fuzz/tape.rs"]
 mod tape;

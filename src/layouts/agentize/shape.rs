@@ -2,8 +2,8 @@
 
 use super::{ImplCheckpoint, LOCATION};
 use crate::checkpoint::Document;
+use crate::codec::Datum;
 use crate::layouts::check::typed;
-use crate::layouts::reading::{at, is_object};
 use crate::layouts::{Problem, path};
 
 /// Fields of the state; one is enough in a file of this name.
@@ -17,16 +17,16 @@ pub(super) fn is_placed(path: &str) -> bool {
 }
 
 /// True if a document has a field that only this system has.
-pub(super) fn is_like(document: &Document) -> bool {
-    let has = |field: &&str| at(document, field).is_some();
+pub(super) fn is_like(document: Datum<'_>) -> bool {
+    let has = |field: &&str| document.has(field);
     let is_stamped = ["version", "timestamp"].iter().all(has);
-    OWN.iter().any(has) || is_stamped || is_object(document, "state")
+    OWN.iter().any(has) || is_stamped || document.is_object("state")
 }
 
-pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
+pub(in crate::layouts) fn check(document: Datum<'_>) -> Vec<Problem> {
     let mut problems = typed(document, &stand_in, ImplCheckpoint::validate);
     // It is read as version 0, which no release accepts.
-    if at(document, "version").is_none() {
+    if document.at("version").is_none() {
         for problem in problems.iter_mut().filter(|it| it.field == "/version") {
             *problem = Problem::required("/version");
         }

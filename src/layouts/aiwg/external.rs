@@ -4,14 +4,15 @@
 //! loop; sessions of one loop follow one another, so all of a project are one series.
 
 use super::recognise::ANCHORS;
-use crate::checkpoint::{Document, Layout, LoopId, NewEntry};
-use crate::layouts::reading::{Reading, is_object, list, word};
+use crate::checkpoint::{Layout, LoopId, NewEntry};
+use crate::codec::Datum;
+use crate::layouts::reading::Reading;
 use crate::layouts::{Place, path};
 
-pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    word(document, "number")?;
-    list(document, "filesModified")?;
-    if !is_object(document, "gitStatus") || !is_object(document, "aiwgState") {
+pub(super) fn recognise(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    document.word("number")?;
+    document.list("filesModified").map(drop)?;
+    if !document.is_object("gitStatus") || !document.is_object("aiwgState") {
         return None;
     }
     let mut reading = Reading::new(Layout::Aiwg, document, place);

@@ -5,8 +5,9 @@
 //! `current_iteration`. The start time of a loop is not the time of its state.
 
 use super::recognise::{ANCHORS, KEPT_TRIGGER};
-use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status, Timestamp, Trigger};
-use crate::layouts::reading::{Reading, at, text, truth};
+use crate::checkpoint::{Layout, LoopId, NewEntry, Status, Timestamp, Trigger};
+use crate::codec::Datum;
+use crate::layouts::reading::Reading;
 use crate::layouts::{Place, path, status, time};
 
 const ITERATION: [&str; 2] = ["currentIteration", "current_iteration"];
@@ -17,10 +18,10 @@ const UPDATED: [&str; 6] =
     ["lastUpdate", "lastUpdated", "updatedAt", "last_update", "last_updated", "updated_at"];
 const ENDED: [&str; 4] = ["completedAt", "completed_at", "endTime", "ended_at"];
 
-pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let has = |fields: &[&str]| fields.iter().any(|field| at(document, field).is_some());
+pub(super) fn recognise(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    let has = |fields: &[&str]| fields.iter().any(|field| document.has(field));
     let is_state = has(&["task", "loopId"]) && has(&ITERATION)
-        || text(document, "loopId").is_some() && has(&["objective"]);
+        || document.text("loopId").is_some() && has(&["objective"]);
     let file = name_of_reader(place.path);
     // Any program may write a task and an iteration; only the path or the file name shows that it
     // is a loop.
@@ -42,7 +43,7 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     let written_at = reading.entry.updated_at.or_else(|| reading.time_of(&ENDED));
     reading.entry.created_at = file.map(|(_, time)| time).or(written_at);
     reading.entry.status = status_of(document);
-    if let Some(word) = text(document, KEPT_TRIGGER) {
+    if let Some(word) = document.text(KEPT_TRIGGER) {
         reading.trigger(KEPT_TRIGGER, word);
     } else if file.is_some() {
         reading.entry.trigger = Trigger::Iteration;
@@ -52,15 +53,15 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     }
     let has_number = |issue: &str| issue.contains(|letter: char| letter.is_ascii_digit());
     // Models write `#TBD`, too.
-    if text(document, "issue").is_none_or(has_number) {
+    if document.text("issue").is_none_or(has_number) {
         reading.issue("issue");
     }
     Some(reading.finish())
 }
 
 /// Sets the loop from the document, else from the directory; the file of a single loop needs none.
-fn set_loop(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
-    if let Some(field) = LOOP.iter().find(|field| at(document, field).is_some()) {
+fn set_loop(reading: &mut Reading<'_>, document: Datum<'_>, place: &Place<'_>) {
+    if let Some(field) = LOOP.iter().find(|field| document.has(field)) {
         reading.loop_id(field);
     }
     let directory = path::directory_below(place.path, "loops");
@@ -81,8 +82,8 @@ fn set_loop(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
     }
 }
 
-fn status_of(document: &Document) -> Status {
-    match (text(document, "status"), truth(document, "active")) {
+fn status_of(document: Datum<'_>) -> Status {
+    match (document.text("status"), document.truth("active")) {
         (Some(said), _) => status(said),
         (None, Some(true)) => Status::InProgress,
         (None, _) => Status::Unknown,

@@ -4,44 +4,45 @@
 
 use super::location::loop_of;
 use super::{LoopFileName, shape};
-use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status};
-use crate::layouts::reading::{Reading, at, text, whole};
+use crate::checkpoint::{Layout, LoopId, NewEntry, Status};
+use crate::codec::Datum;
+use crate::layouts::reading::Reading;
 use crate::layouts::{Place, path, status};
 
 pub(super) const ANCHORS: [&str; 1] = [".aiwg"];
 /// Where an export keeps a trigger that AIWG has no word for.
 pub(super) const KEPT_TRIGGER: &str = "metadata.trigger";
 
-pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+pub(in crate::layouts) fn recognise(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     checkpoint(document, place)
         .or_else(|| super::external::recognise(document, place))
         .or_else(|| super::loop_state::recognise(document, place))
 }
 
 /// A file at a path and of the shape of the system that lacks required fields.
-pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+pub(in crate::layouts) fn broken(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     let is_broken = shape::is_placed(place.path) && shape::is_like(document);
     is_broken.then(|| entry(document, place))
 }
 
 /// A checkpoint that cannot be read; `None` for another file.
 pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> Option<NewEntry> {
-    shape::is_placed(place.path).then(|| entry(&Document::Null, place))
+    shape::is_placed(place.path).then(|| entry(Datum::NULL, place))
 }
 
-fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+fn checkpoint(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     // The schema also requires `created_at`, but the file name may have it instead.
     let required = ["checkpoint_id", "workflow_id", "state.phase"];
     let parts = ["state.progress", "state.artifacts"];
-    let is_checkpoint = required.iter().all(|field| at(document, field).is_some())
-        && parts.iter().any(|field| at(document, field).is_some());
+    let is_checkpoint = required.iter().all(|field| document.has(field))
+        && parts.iter().any(|field| document.has(field));
     if !is_checkpoint {
         return None;
     }
     Some(entry(document, place))
 }
 
-pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+pub(in crate::layouts) fn entry(document: Datum<'_>, place: &Place<'_>) -> NewEntry {
     let name = path::name(place.path).parse::<LoopFileName>().ok();
     let mut reading = Reading::new(Layout::Aiwg, document, place);
     reading.id("checkpoint_id");
@@ -83,34 +84,35 @@ fn set_loop(reading: &mut Reading<'_>, place: &Place<'_>) {
     }
 }
 
-fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&LoopFileName>) {
+fn set_trigger(reading: &mut Reading<'_>, document: Datum<'_>, name: Option<&LoopFileName>) {
     let from_name = match name {
         Some(LoopFileName::Legacy { trigger, .. }) => Some(trigger.as_str()),
         Some(LoopFileName::Iteration(_)) | None => None,
     };
-    let said = text(document, KEPT_TRIGGER).map(|word| (KEPT_TRIGGER, word));
-    let said = said.or_else(|| Some(("trigger", text(document, "trigger").or(from_name)?)));
+    let said = document.text(KEPT_TRIGGER).map(|word| (KEPT_TRIGGER, word));
+    let said = said.or_else(|| Some(("trigger", document.text("trigger").or(from_name)?)));
     if let Some((field, word)) = said {
         reading.trigger(field, word);
     }
 }
 
-fn set_state(reading: &mut Reading<'_>, document: &Document, name: Option<&LoopFileName>) {
+fn set_state(reading: &mut Reading<'_>, document: Datum<'_>, name: Option<&LoopFileName>) {
     reading.entry.phase = reading.name("state.phase");
     reading.entry.step = reading.name("state.step");
-    let is_plain = !matches!(at(document, "state.iteration"), Some(Document::Object(_)));
+    let is_plain = !document.is_object("state.iteration");
     let field = if is_plain { "state.iteration" } else { "state.iteration.current" };
     reading.entry.iteration = reading.count(field).or(match name {
         Some(LoopFileName::Iteration(number)) => Some(*number),
         Some(LoopFileName::Legacy { .. }) | None => None,
     });
     let is_number = |issue: &str| issue.starts_with('#') && issue[1..].parse::<u64>().is_ok();
-    if text(document, "state.variables.current_issue").is_some_and(is_number) {
+    if document.text("state.variables.current_issue").is_some_and(is_number) {
         reading.issue("state.variables.current_issue");
     }
-    let said = text(document, "status").or_else(|| text(document, "state.status"));
-    let steps = whole(document, "state.progress.completed_steps")
-        .zip(whole(document, "state.progress.total_steps"));
+    let said = document.text("status").or_else(|| document.text("state.status"));
+    let steps = document
+        .whole("state.progress.completed_steps")
+        .zip(document.whole("state.progress.total_steps"));
     reading.entry.status = match (said, steps) {
         (Some(said), _) => status(said),
         (None, Some((completed, total))) if completed < total => Status::InProgress,

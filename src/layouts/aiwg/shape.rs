@@ -2,9 +2,8 @@
 
 use super::LoopCheckpoint;
 use super::standing::{is_captured, is_loop};
-use crate::checkpoint::Document;
+use crate::codec::Datum;
 use crate::layouts::check::{no_stand_in, typed};
-use crate::layouts::reading::{at, is_object};
 use crate::layouts::{Problem, path};
 
 const OWN: [&str; 6] =
@@ -19,11 +18,11 @@ pub(super) fn is_placed(path: &str) -> bool {
 }
 
 /// True if a document has a field that only this schema has.
-pub(super) fn is_like(document: &Document) -> bool {
-    OWN.iter().any(|field| at(document, field).is_some()) || is_object(document, "state")
+pub(super) fn is_like(document: Datum<'_>) -> bool {
+    OWN.iter().any(|field| document.has(field)) || document.is_object("state")
 }
 
-pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {
+pub(in crate::layouts) fn check(document: Datum<'_>, path: &str) -> Vec<Problem> {
     if is_loop(document) || is_captured(document) {
         return Vec::new();
     }

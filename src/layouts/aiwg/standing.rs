@@ -7,7 +7,8 @@ mod loops;
 
 use super::SchemaVersion;
 use crate::checkpoint::{Document, Entry, Issue};
-use crate::layouts::reading::{at, text, whole};
+use crate::codec::Datum;
+use crate::layouts::reading::{text, whole};
 use crate::layouts::standing::told::{
     count, files, message, missing, name, names, newer, number, said,
 };
@@ -25,9 +26,9 @@ const REQUIRED: [&str; 7] = [
 ];
 
 pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
-    if is_loop(document) {
+    if is_loop(document.into()) {
         loops::standing(entry, document)
-    } else if is_captured(document) {
+    } else if is_captured(document.into()) {
         captured(entry, document)
     } else {
         checkpoint(entry, document)
@@ -35,19 +36,19 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
 }
 
 /// Tells whether a document is the state of a loop.
-pub(super) fn is_loop(document: &Document) -> bool {
-    let has = |field: &str| at(document, field).is_some();
+pub(super) fn is_loop(document: Datum<'_>) -> bool {
+    let has = |field: &str| document.has(field);
     !is_checkpoint(document) && (has("loopId") || loops::ITERATION.iter().any(|field| has(field)))
 }
 
 /// True if a document is a half-hourly capture.
-pub(super) fn is_captured(document: &Document) -> bool {
-    let has = |field: &str| at(document, field).is_some();
+pub(super) fn is_captured(document: Datum<'_>) -> bool {
+    let has = |field: &str| document.has(field);
     !is_checkpoint(document) && has("gitStatus") && has("aiwgState")
 }
 
-fn is_checkpoint(document: &Document) -> bool {
-    let has = |field: &str| at(document, field).is_some();
+fn is_checkpoint(document: Datum<'_>) -> bool {
+    let has = |field: &str| document.has(field);
     has("checkpoint_id") && (has("workflow_id") || has("state"))
 }
 

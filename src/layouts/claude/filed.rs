@@ -12,6 +12,7 @@
 
 use super::{recognise, unreadable};
 use crate::checkpoint::{Document, Entry, Layout, NewEntry, Status};
+use crate::codec::Datum;
 use crate::layouts::{Place, path};
 
 const ASIDE: &str = "failed";
@@ -59,6 +60,11 @@ impl Filed {
     /// it.
     #[must_use]
     pub fn of(entry: &Entry, document: &Document) -> Option<Self> {
+        Self::of_datum(entry, document.into())
+    }
+
+    /// As [`of`](Self::of), also of a document that is no tree.
+    pub(crate) fn of_datum(entry: &Entry, document: Datum<'_>) -> Option<Self> {
         let is_file = entry.source.is_some_and(|source| source.line.is_none());
         let source = entry.source_path.as_ref().filter(|_| is_file)?;
         if entry.layout != Layout::Claude {
@@ -80,19 +86,19 @@ pub(crate) fn is_set_aside(entry: &Entry, document: &Document) -> bool {
 }
 
 /// True if the status differs from that in the file.
-fn is_marked(entry: &Entry, document: &Document) -> bool {
+fn is_marked(entry: &Entry, document: Datum<'_>) -> bool {
     stated(entry, document).is_none_or(|stated| stated.status != entry.status)
 }
 
 /// True if the status was ever changed. A reopened checkpoint has its first status again, but the
 /// time of the change.
-fn was_marked(entry: &Entry, document: &Document) -> bool {
+fn was_marked(entry: &Entry, document: Datum<'_>) -> bool {
     let is_changed = |stated: NewEntry| stated.updated_at != entry.updated_at;
     is_marked(entry, document) || stated(entry, document).is_none_or(is_changed)
 }
 
 /// What the file says about itself, where it came from.
-fn stated(entry: &Entry, document: &Document) -> Option<NewEntry> {
+fn stated(entry: &Entry, document: Datum<'_>) -> Option<NewEntry> {
     let path = entry.source_path.as_deref()?;
     let place = Place { path, ..Place::default() };
     if entry.is_unreadable() {

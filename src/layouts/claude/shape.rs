@@ -3,9 +3,8 @@
 //! Other systems keep their files in a directory of this name. None of them has workflows.
 
 use super::WorkflowCheckpoint;
-use crate::checkpoint::Document;
-use crate::layouts::check::{no_stand_in, typed};
-use crate::layouts::reading::{at, is_object};
+use crate::codec::Datum;
+use crate::layouts::check::{no_stand_in, typed_to};
 use crate::layouts::{Problem, path};
 
 const OWN: [&str; 2] = ["workflow_type", "workflow_state"];
@@ -20,6 +19,9 @@ const OTHERS: [&str; 6] = [
 /// The length of `_YYYYMMDD_HHMMSS`.
 const TIME_BYTES: usize = 16;
 
+/// The rules are about the fields at the top, and those of the state.
+const DEPTH: usize = 2;
+
 /// Tells whether a path is that of a checkpoint.
 pub(super) fn is_placed(path: &str) -> bool {
     let parts = path::parts(path);
@@ -29,17 +31,17 @@ pub(super) fn is_placed(path: &str) -> bool {
 }
 
 /// True if a document has a field that only this system has, and another of its fields.
-pub(super) fn is_like(document: &Document) -> bool {
-    let has = |field: &&&str| at(document, field).is_some();
+pub(super) fn is_like(document: Datum<'_>) -> bool {
+    let has = |field: &&&str| document.has(field);
     let own = OWN.iter().filter(has).count();
     own > 0 && own + OTHERS.iter().filter(has).count() > 1
 }
 
 /// True if a file is named like a checkpoint and has a field of one.
-pub(super) fn is_named(path: &str, document: &Document) -> bool {
+pub(super) fn is_named(path: &str, document: Datum<'_>) -> bool {
     let mut fields = OWN.iter().chain(&OTHERS).chain(&["status", "last_error", "schema_version"]);
     path::stem(path).parse::<super::WorkflowCheckpointId>().is_ok()
-        && fields.any(|key| at(document, key).is_some())
+        && fields.any(|key| document.has(key))
 }
 
 /// The type and the project by an id or the name of a file, `TYPE_PROJECT_YYYYMMDD_HHMMSS`, if one
@@ -59,11 +61,11 @@ pub(super) fn parts_of<'a>(
     (!parts.0.is_empty() && !parts.1.is_empty()).then_some(parts)
 }
 
-pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
+pub(in crate::layouts) fn check(document: Datum<'_>) -> Vec<Problem> {
     if is_other(document) {
         return Vec::new();
     }
-    typed(document, &no_stand_in, |checkpoint: &WorkflowCheckpoint| {
+    typed_to(document, Some(DEPTH), &no_stand_in, |checkpoint: &WorkflowCheckpoint| {
         let mut problems = checkpoint.validate();
         // Checked here and not by the type: an export fills it in last.
         if checkpoint.workflow_state.value().is_none() {
@@ -74,9 +76,9 @@ pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
 }
 
 /// Parallel operations, and the iterations of a build: the README does not know them.
-fn is_other(document: &Document) -> bool {
-    let has = |fields: &[&str]| fields.iter().all(|field| at(document, field).is_some());
-    let is_checkpoint = has(&OWN[..1]) || is_object(document, OWN[1]);
+fn is_other(document: Datum<'_>) -> bool {
+    let has = |fields: &[&str]| fields.iter().all(|field| document.has(field));
+    let is_checkpoint = has(&OWN[..1]) || document.is_object(OWN[1]);
     !is_checkpoint
         && (has(&["operation_type", "operations"]) || has(&["iteration", "max_iterations"]))
 }

@@ -5,8 +5,9 @@
 //! written: `e2e`, the later name of `validation`, stays `e2e`.
 
 use super::{IndexEntry, IssueCheckpointId};
-use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Timestamp};
-use crate::layouts::reading::{Reading, is_object, text, truth, whole, word};
+use crate::checkpoint::{Issue, Layout, NewEntry, Status, Timestamp};
+use crate::codec::Datum;
+use crate::layouts::reading::Reading;
 use crate::layouts::{Place, path, status, time};
 
 /// Fields that only these documents have; one is enough in their own directory.
@@ -19,7 +20,7 @@ const OWN: [&str; 6] = [
     "issue_number",
 ];
 
-pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+pub(in crate::layouts) fn recognise(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     let directory = directory(place);
     is_crunch(document, directory.is_some()).then(|| entry(document, place))
 }
@@ -36,15 +37,15 @@ fn directory<'a>(place: &Place<'a>) -> Option<&'a str> {
 pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> NewEntry {
     let row = place.index.and_then(|index| index.get(path::stem(place.path)));
     let is_dated = row.is_some_and(|row| row.created_at.value().is_some());
-    let named = entry(&Document::Null, place);
+    let named = entry(Datum::NULL, place);
     if is_dated { named } else { NewEntry { created_at: place.modified_at, ..named } }
 }
 
-pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+pub(in crate::layouts) fn entry(document: Datum<'_>, place: &Place<'_>) -> NewEntry {
     let directory = directory(place);
     let mut reading = Reading::new(Layout::Crunch, document, place);
     reading.id("checkpoint_id");
-    let id = text(document, "checkpoint_id").unwrap_or_else(|| path::stem(place.path));
+    let id = document.text("checkpoint_id").unwrap_or_else(|| path::stem(place.path));
     let known = place.index.and_then(|index| index.get(id));
     set_issue(&mut reading, document, directory);
     reading.entry.session_id = reading.name("session_id");
@@ -55,7 +56,8 @@ pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEn
     let phase = known.and_then(|known| known.phase.value());
     set_phase(&mut reading, document, phase.or(parts.as_ref().and_then(|id| id.phase.as_ref())));
     reading.entry.created_at = created_at(&mut reading, parts.as_ref(), known);
-    reading.entry.can_resume = truth(document, "recovery_info.can_resume")
+    reading.entry.can_resume = document
+        .truth("recovery_info.can_resume")
         .or_else(|| known.and_then(|known| known.can_resume.value().copied()));
     reading.entry.resume_from = reading.name("recovery_info.resume_from");
     reading.entry.status = status_of(document, &reading.entry);
@@ -63,14 +65,14 @@ pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEn
     reading.finish()
 }
 
-fn is_crunch(document: &Document, is_placed: bool) -> bool {
-    let has_id = text(document, "checkpoint_id").is_some_and(|id| id.starts_with("CP-"));
-    let has_state = word(document, "workflow_state.current_phase").is_some();
-    let by_content = has_id && (has_state || is_object(document, "issue_snapshot"));
+fn is_crunch(document: Datum<'_>, is_placed: bool) -> bool {
+    let has_id = document.text("checkpoint_id").is_some_and(|id| id.starts_with("CP-"));
+    let has_state = document.word("workflow_state.current_phase").is_some();
+    let by_content = has_id && (has_state || document.is_object("issue_snapshot"));
     by_content || is_placed && (has_id || OWN.iter().any(|key| document.get(key).is_some()))
 }
 
-fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&str>) {
+fn set_issue(reading: &mut Reading<'_>, document: Datum<'_>, directory: Option<&str>) {
     reading.issue("issue_number");
     let from_path = directory.and_then(|name| Issue::new(name).ok());
     match (&reading.entry.issue, from_path) {
@@ -85,20 +87,22 @@ fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&
     }
     let name = match &reading.entry.issue {
         Some(issue) => format!("issue:{issue}"),
-        None => word(document, "issue_number")
+        None => document
+            .word("issue_number")
             .map_or_else(|| "crunch".to_owned(), |issue| format!("issue:{issue}")),
     };
     reading.series(&[".claude"], &name);
 }
 
 /// `said` is the phase by the index or the id.
-fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&String>) {
+fn set_phase(reading: &mut Reading<'_>, document: Datum<'_>, said: Option<&String>) {
     reading.entry.phase = reading
         .name("workflow_state.current_phase")
         .or_else(|| said.and_then(|phase| reading.legal("phase of the index or id", phase)));
     reading.entry.iteration = reading.count("workflow_state.phase_attempt");
-    let batch = whole(document, "execution_graph.current_batch")
-        .or_else(|| whole(document, "graph_state.current_batch"));
+    let batch = document
+        .whole("execution_graph.current_batch")
+        .or_else(|| document.whole("graph_state.current_batch"));
     reading.entry.step = batch.map(|batch| format!("batch_{batch}"));
 }
 
@@ -118,8 +122,8 @@ fn created_at(
     reading.assumed("the time in checkpoint_id", time::of_compact(&id?.date))
 }
 
-fn status_of(document: &Document, entry: &NewEntry) -> Status {
-    let said = text(document, "status").or_else(|| text(document, "workflow_state.status"));
+fn status_of(document: Datum<'_>, entry: &NewEntry) -> Status {
+    let said = document.text("status").or_else(|| document.text("workflow_state.status"));
     match said {
         Some(said) => status(said),
         None if entry.phase.as_deref() == Some("done") => Status::Completed,

@@ -4,9 +4,8 @@
 //! specific to the protocol.
 
 use super::{PipelineState, StoryCheckpoint};
-use crate::checkpoint::Document;
+use crate::codec::Datum;
 use crate::layouts::check::{no_stand_in, typed};
-use crate::layouts::reading::{at, is_object};
 use crate::layouts::{Problem, path};
 
 /// Fields of the checkpoint of a story; relatives write them in another case.
@@ -51,34 +50,34 @@ pub(super) fn is_state(path: &str) -> bool {
 }
 
 /// True if a file at the path of a checkpoint has a field name specific to the protocol.
-pub(super) fn is_of_checkpoint(document: &Document) -> bool {
+pub(super) fn is_of_checkpoint(document: Datum<'_>) -> bool {
     count(document, &OF_CHECKPOINT) > 0
 }
 
 /// The same, for a file at the path of the state.
-pub(super) fn is_of_state(document: &Document) -> bool {
-    is_object(document, "story_state") || is_like_state(document)
+pub(super) fn is_of_state(document: Datum<'_>) -> bool {
+    document.is_object("story_state") || is_like_state(document)
 }
 
-pub(super) fn is_like_checkpoint(document: &Document) -> bool {
+pub(super) fn is_like_checkpoint(document: Datum<'_>) -> bool {
     let count = count(document, &OF_CHECKPOINT);
-    count > 1 || count == 1 && at(document, "stage").is_some()
+    count > 1 || count == 1 && document.has("stage")
 }
 
-pub(super) fn is_like_state(document: &Document) -> bool {
+pub(super) fn is_like_state(document: Datum<'_>) -> bool {
     let count = count(document, &OF_STATE);
-    count > 1 || count == 1 && at(document, "complete").is_some()
+    count > 1 || count == 1 && document.has("complete")
 }
 
-fn count(document: &Document, fields: &[&str]) -> usize {
-    fields.iter().filter(|field| at(document, field).is_some()).count()
+fn count(document: Datum<'_>, fields: &[&str]) -> usize {
+    fields.iter().filter(|field| document.has(field)).count()
 }
 
-pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {
+pub(in crate::layouts) fn check(document: Datum<'_>, path: &str) -> Vec<Problem> {
     let is_checkpoint = is_like_checkpoint(document);
     let is_successor = path::parts(path).contains(&SUCCESSOR)
-        || !is_checkpoint && OF_SUCCESSOR.iter().any(|field| at(document, field).is_some());
-    let is_state = is_state(path) || is_object(document, "story_state") || is_like_state(document);
+        || !is_checkpoint && OF_SUCCESSOR.iter().any(|field| document.has(field));
+    let is_state = is_state(path) || document.is_object("story_state") || is_like_state(document);
     if is_successor {
         Vec::new()
     } else if is_state && !is_checkpoint {

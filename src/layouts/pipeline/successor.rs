@@ -6,13 +6,14 @@
 
 use super::StoryState;
 use super::recognise::{phase, remaining, stage};
-use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status};
-use crate::layouts::reading::{Reading, at, is_object, list, text, truth, word};
+use crate::checkpoint::{Issue, Layout, NewEntry, Status};
+use crate::codec::Datum;
+use crate::layouts::reading::Reading;
 use crate::layouts::{Place, path};
 
 const ANCHORS: [&str; 1] = [".hex-skills"];
 
-pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+pub(super) fn recognise(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     // Many systems use the words run, story and phase.
     if !path::parts(place.path).contains(&ANCHORS[0]) {
         return None;
@@ -26,9 +27,9 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
 }
 
 /// A line of `history.jsonl`.
-fn event(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let kind = text(document, "event_type")?;
-    word(document, "run_id").zip(at(document, "sequence"))?;
+fn event(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    let kind = document.text("event_type")?;
+    document.word("run_id").zip(document.at("sequence"))?;
     let mut reading = Reading::new(Layout::Pipeline, document, place);
     reading.trigger("event_type", kind);
     for field in ["state.story_id", "manifest.story_id", "story_id"] {
@@ -42,19 +43,20 @@ fn event(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     reading.entry.status = match kind {
         "RUN_COMPLETED" => Status::Completed,
         "RUN_PAUSED" => Status::Paused,
-        _ => at(document, "state").map_or(Status::Unknown, |state| standing(state, "phase")),
+        _ => document.at("state").map_or(Status::Unknown, |state| standing(state, "phase")),
     };
     set_run(&mut reading, document, place);
     Some(reading.finish())
 }
 
 /// `state.json` of a run, or of the first release, which calls the phase a stage.
-fn state(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    text(document, "story_id")?;
-    let has_run = text(document, "run_id").is_some() && text(document, "phase").is_some();
+fn state(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    document.text("story_id")?;
+    let has_run = document.text("run_id").is_some() && document.text("phase").is_some();
     // Other systems have a story and a stage, too, but no such word for it.
     let is_stage = |word: &str| StoryState::ALL.iter().any(|state| state.as_str() == word);
-    let has_stage = text(document, "stage")
+    let has_stage = document
+        .text("stage")
         .is_some_and(|word| is_stage(word) && (word.starts_with("STAGE_") || is_run(document)));
     if !has_run && !has_stage {
         return None;
@@ -71,15 +73,15 @@ fn state(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     Some(reading.finish())
 }
 
-fn is_run(document: &Document) -> bool {
-    truth(document, "complete").is_some()
+fn is_run(document: Datum<'_>) -> bool {
+    document.truth("complete").is_some()
 }
 
 /// `checkpoint-STORY.json` of the first release: only its name and path identify it.
-fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+fn checkpoint(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
     let story = path::stem(place.path).strip_prefix("checkpoint-")?;
     let stage = stage(document, "stage")?;
-    list(document, "tasks_completed")?;
+    document.list("tasks_completed").map(drop)?;
     let mut reading = Reading::new(Layout::Pipeline, document, place);
     let name = reading.legal("the story in the name of the file", story);
     reading.entry.issue = name.and_then(|name| Issue::new(name).ok());
@@ -91,11 +93,10 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 }
 
 /// `checkpoints.json` of a run: all its checkpoints; the last one counts.
-fn recorded(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let history = list(document, "_history")?;
-    at(document, "_next_sequence")?;
-    let none = Document::Null;
-    let last = history.last().unwrap_or(&none);
+fn recorded(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    let history = document.list("_history")?;
+    document.at("_next_sequence")?;
+    let last = history.last().unwrap_or(Datum::NULL);
     let mut newest = Reading::new(Layout::Pipeline, last, place);
     newest.entry.phase = newest.name("phase");
     newest.entry.iteration = newest.count("sequence");
@@ -105,10 +106,10 @@ fn recorded(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 }
 
 /// `manifest.json` of a run: its start parameters.
-fn manifest(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let is_manifest = text(document, "skill").is_some()
-        && word(document, "identifier").is_some()
-        && text(document, "project_root").is_some();
+fn manifest(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    let is_manifest = document.text("skill").is_some()
+        && document.word("identifier").is_some()
+        && document.text("project_root").is_some();
     if !is_manifest {
         return None;
     }
@@ -120,8 +121,8 @@ fn manifest(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 }
 
 /// A file of `active`, which names the run of a story that is under way.
-fn active(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    text(document, "run_id")?;
+fn active(document: Datum<'_>, place: &Place<'_>) -> Option<NewEntry> {
+    document.text("run_id")?;
     if !matches!(path::parts(place.path).as_slice(), [.., "active", _, _]) {
         return None;
     }
@@ -134,8 +135,8 @@ fn active(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 }
 
 /// The run is named by the document, or by the directory it lies in.
-fn set_run(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
-    let run = word(document, "run_id");
+fn set_run(reading: &mut Reading<'_>, document: Datum<'_>, place: &Place<'_>) {
+    let run = document.word("run_id");
     let directory = path::directory_below(place.path, "runs");
     let name = run.as_deref().or(directory);
     reading.entry.workflow_id = name.and_then(|name| reading.legal("run_id", name));
@@ -148,10 +149,10 @@ fn set_run(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
 }
 
 /// The status of a run. A cancelled run is complete but not done.
-fn standing(state: &Document, field: &str) -> Status {
-    let phase = text(state, field);
-    let is_paused = is_object(state, "pending_decision") || text(state, "paused_reason").is_some();
-    match truth(state, "complete") {
+fn standing(state: Datum<'_>, field: &str) -> Status {
+    let phase = state.text(field);
+    let is_paused = state.is_object("pending_decision") || state.text("paused_reason").is_some();
+    match state.truth("complete") {
         Some(true) if phase.is_none_or(|phase| phase == "DONE") => Status::Completed,
         Some(true) => Status::Failed,
         None if phase == Some("DONE") => Status::Completed,

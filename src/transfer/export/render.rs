@@ -97,8 +97,8 @@ impl ExportOptions {
         if entry.layout != Layout::Claude {
             return restored(checkpoint, path, form);
         }
-        let document = checkpoint.document().map_err(NotExported::Damaged)?;
-        let Some(filed) = Filed::of(entry, &document) else {
+        let document = checkpoint.tokened().map_err(NotExported::Damaged)?;
+        let Some(filed) = Filed::of_datum(entry, document.datum()) else {
             return restored(checkpoint, path, form);
         };
         let before = entry.source.unwrap_or(form);

@@ -8,12 +8,13 @@ use super::revisions::Revisions;
 use super::text::{self, Unzip, bytes_max, debris, is_dump, read, said, unzipped};
 use super::unsettled::Unsettled;
 use super::walk::Item;
-use crate::checkpoint::{Document, Id, Layout, NewEntry, Trigger};
-use crate::codec::Source;
+use crate::checkpoint::{Id, Layout, NewEntry, Trigger};
+use crate::codec::{Datum, Kind as DatumKind, Source};
 use crate::error::Error;
 use crate::layouts::crunch::Location;
 use crate::layouts::{
-    Kind, Place, Problem, check, locate, marked_unreadable, recognise, unreadable, unrecognised,
+    Kind, Place, Problem, check_datum, locate, marked_unreadable, recognise_datum, unreadable,
+    unrecognised,
 };
 use crate::store::{Draft, Store};
 use crate::transfer::steady::{Content, Unread, read_listed};
@@ -54,6 +55,9 @@ pub(super) enum Judged {
     /// The store failed.
     Fail(Error),
 }
+
+/// What a document of a system says about itself, and which rules it breaks.
+type Recognised = Option<(NewEntry, Vec<Problem>)>;
 
 /// Receives a closure that judges a line.
 pub(super) type TakeLine<'a, E> = &'a mut dyn FnMut(&dyn Fn() -> Judged) -> Result<(), E>;
@@ -163,33 +167,11 @@ impl Importer<'_> {
     }
 
     fn source(&self, item: &Item, source: Source, text: &[u8]) -> Judged {
-        // The whole tree of a large document takes much memory. Its outline is enough to recognise
-        // it.
-        let is_large = text.len() as u64 > LARGE_BYTES;
-        let document = if is_large { source.outline() } else { source.document() };
-        let document = match document {
-            Ok(document) => document,
-            Err(error) => return refuse(said(&error)),
-        };
-        if is_dump(&document) {
-            return match self.dump(text, &document, &item.place) {
-                // Other programs write objects with the same members.
-                Judged::Refuse { .. } if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
-                judged => judged,
-            };
-        }
-        let Some(about) = recognise(&document, &place(item)) else {
-            // The tree takes as much memory as several documents.
-            drop(document);
-            if is_candidate(item) {
-                return passed_over(item, NO_CHECKPOINT);
-            }
-            return self.take(item, other(item, &source), source, text);
-        };
-        let document = if is_large { source.document() } else { Ok(document) };
-        let problems = match document {
-            Ok(document) => problems(&about, &document, &source, text),
-            Err(error) => return refuse(said(&error)),
+        let (about, problems) = match self.recognised(item, &source, text) {
+            Ok(Some(recognised)) => recognised,
+            Ok(None) if is_candidate(item) => return passed_over(item, NO_CHECKPOINT),
+            Ok(None) => return self.take(item, other(item, &source), source, text),
+            Err(judged) => return *judged,
         };
         match self.take(item, about, source, text) {
             Judged::Save { draft, layout, is_there, .. } => {
@@ -200,12 +182,60 @@ impl Importer<'_> {
         }
     }
 
+    /// Describes a document, with the rules of its system that it breaks; `None` if it is of no
+    /// system.
+    ///
+    /// # Errors
+    /// What to do about a document that needs no more.
+    fn recognised(
+        &self,
+        item: &Item,
+        source: &Source,
+        text: &[u8],
+    ) -> Result<Recognised, Box<Judged>> {
+        let refused = |error: Error| Box::new(refuse(said(&error)));
+        if text.len() as u64 <= LARGE_BYTES {
+            let tokened = source.tokened().map_err(refused)?;
+            let about = self.described(item, tokened.datum(), text)?;
+            return Ok(about.map(|about| {
+                let problems = problems(&about, tokened.datum(), source, text);
+                (about, problems)
+            }));
+        }
+        // All values of a large document take much memory. Its outline is enough to recognise it.
+        let outline = source.outline().map_err(refused)?;
+        let about = self.described(item, (&outline).into(), text)?;
+        drop(outline);
+        let Some(about) = about else { return Ok(None) };
+        let document = source.document().map_err(refused)?;
+        let problems = problems(&about, (&document).into(), source, text);
+        Ok(Some((about, problems)))
+    }
+
+    /// Describes a document of a system, unless it is one that an export in the native layout
+    /// wrote.
+    fn described(
+        &self,
+        item: &Item,
+        document: Datum<'_>,
+        text: &[u8],
+    ) -> Result<Option<NewEntry>, Box<Judged>> {
+        if !is_dump(document) {
+            return Ok(recognise_datum(document, &place(item)));
+        }
+        Err(Box::new(match self.dump(text, document, &item.place) {
+            // Other programs write objects with the same members.
+            Judged::Refuse { .. } if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
+            judged => judged,
+        }))
+    }
+
     /// A file that an export in the native layout wrote.
-    fn dump(&self, text: &[u8], document: &Document, place: &str) -> Judged {
+    fn dump(&self, text: &[u8], document: Datum<'_>, place: &str) -> Judged {
         let would_be = || {
             let source_path = Some(place.to_owned());
-            let id = match document.get("id") {
-                Some(Document::Text(id)) => Id::new(id.as_str()).ok(),
+            let id = match document.get("id").map(Datum::kind) {
+                Some(DatumKind::Text(id)) => Id::new(id).ok(),
                 _ => None,
             };
             would(NewEntry { id, source_path, ..NewEntry::default() })
@@ -306,9 +336,9 @@ fn other(item: &Item, source: &Source) -> NewEntry {
 }
 
 /// The rules of its system that a document breaks, with the lines of its text.
-fn problems(about: &NewEntry, document: &Document, source: &Source, text: &[u8]) -> Vec<Problem> {
+fn problems(about: &NewEntry, document: Datum<'_>, source: &Source, text: &[u8]) -> Vec<Problem> {
     let path = about.source_path.as_deref().unwrap_or_default();
-    let mut problems = check(about.layout, document, path);
+    let mut problems = check_datum(about.layout, document, path);
     if !problems.is_empty() {
         locate(&mut problems, source.form(), text);
     }

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::checkpoint::Document;
-use crate::codec::Source;
+use crate::codec::{Datum, Source};
 use crate::error::{Error, Result, Subject};
 use crate::store::Limits;
 use crate::transfer::gzip;
@@ -59,7 +58,7 @@ pub(in crate::transfer) fn source(name: &str, text: &[u8]) -> Result<Source> {
 }
 
 /// True for what an export writes of a native checkpoint: its entry and its document.
-pub(in crate::transfer) fn is_dump(document: &Document) -> bool {
+pub(in crate::transfer) fn is_dump(document: Datum<'_>) -> bool {
     ["id", "series", "trigger", "created_at", "document"]
         .into_iter()
         .all(|key| document.get(key).is_some())

@@ -13,6 +13,7 @@ use waypost::source::{Format, SourceForm};
 use waypost::{Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Store, Timestamp};
 
 use super::examples;
+use crate::state::state;
 use crate::tape::Tape;
 
 const PATHS: [&str; 12] = [
@@ -44,35 +45,9 @@ static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
 static SAVED: LazyLock<Entry> =
     LazyLock::new(|| STORE.1.save(NewEntry::default(), &Value::Null).unwrap());
 
-/// A value somewhere in a document.
-fn somewhere<'v>(tape: &mut Tape<'_>, mut value: &'v mut Value) -> &'v mut Value {
-    for _ in 0..tape.below(5) {
-        let count = value.as_object().map(serde_json::Map::len).or(value.as_array().map(Vec::len));
-        let Some(count) = count.filter(|count| *count > 0) else { return value };
-        let at = tape.below(count);
-        value = match value {
-            Value::Object(fields) => fields.values_mut().nth(at).unwrap(),
-            other => &mut other[at],
-        };
-    }
-    value
-}
-
 /// A document of some system, with other values here and there.
 fn document(tape: &mut Tape<'_>) -> Value {
-    let mut document = tape.pick(&DOCUMENTS).clone();
-    for _ in 0..tape.below(5) {
-        let value = match tape.byte() % 8 {
-            0 => Value::Null,
-            1 => Value::from(tape.number()),
-            2 => Value::from(tape.text().repeat(1 + tape.below(300))),
-            3 => serde_json::from_str(&tape.json()).unwrap_or_default(),
-            4 => somewhere(tape, &mut document).clone(),
-            _ => Value::from(tape.text()),
-        };
-        *somewhere(tape, &mut document) = value;
-    }
-    document
+    state(tape, &DOCUMENTS)
 }
 
 fn path(tape: &mut Tape<'_>) -> String {
