@@ -32,6 +32,7 @@ mod fronts;
 mod fuzz;
 mod inspect;
 mod layouts;
+mod meters;
 mod model;
 mod mounted;
 mod names;
