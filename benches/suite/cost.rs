@@ -23,6 +23,15 @@ pub(crate) fn processor_time(work: impl FnOnce()) -> Option<Duration> {
     Some(spent()?.saturating_sub(before))
 }
 
+/// The processor time of work that waits for nothing: other programs change it less than the wall
+/// time. Without `/proc`, the wall time.
+pub(crate) fn steady_time(work: impl FnOnce()) -> Duration {
+    let (start, before) = (Instant::now(), spent());
+    work();
+    let wall = start.elapsed();
+    before.zip(spent()).map_or(wall, |(before, after)| after.saturating_sub(before))
+}
+
 fn spent() -> Option<Duration> {
     let mut nanos = 0;
     for task in fs::read_dir("/proc/self/task").ok()? {
