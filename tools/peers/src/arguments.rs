@@ -33,6 +33,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = clap::value_parser!(u32).range(96..))]
     pub(crate) count: Option<u32>,
 
+    /// Rounds of each work, instead of nine: in each of them every rival has one turn, and the
+    /// order rotates. Figures are medians of the rounds.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub(crate) rounds: Option<u32>,
+
     /// Does everything a few times only: a minute or two, and rough figures.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -67,6 +72,7 @@ impl Arguments {
 
     pub(crate) fn counts(&self, scenario: Scenario) -> Counts {
         let counts = if self.quick { Counts::quick(scenario) } else { Counts::of(scenario) };
+        let counts = self.rounds.map_or(counts, |rounds| counts.with_rounds(rounds));
         self.count.map_or(counts, |fill| counts.with_fill(fill))
     }
 }

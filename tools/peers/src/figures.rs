@@ -1,7 +1,9 @@
 //! What was measured: a number for each rival and operation.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use crate::cost::Cost;
 use crate::counts::Counts;
 use crate::peer::Kind;
 use crate::workload::Scenario;
@@ -147,17 +149,43 @@ pub(crate) struct Figures {
     /// How many processors the rest of the machine used meanwhile.
     pub(crate) noise: Option<f64>,
     values: BTreeMap<(Metric, Kind), f64>,
+    /// The processor time of one call, in microseconds.
+    processor: BTreeMap<(Metric, Kind), f64>,
 }
 
 impl Figures {
     pub(crate) fn new(scenario: Scenario, counts: Counts, kinds: &[Kind]) -> Self {
-        let (kinds, values) = (kinds.to_vec(), BTreeMap::new());
-        let floor_micros = f64::NAN;
-        Self { scenario, counts, kinds, floor_micros, quiet_rounds: 0, noise: None, values }
+        Self {
+            scenario,
+            counts,
+            kinds: kinds.to_vec(),
+            floor_micros: f64::NAN,
+            quiet_rounds: 0,
+            noise: None,
+            values: BTreeMap::new(),
+            processor: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn set(&mut self, metric: Metric, kind: Kind, value: f64) {
         self.values.insert((metric, kind), value);
+    }
+
+    /// Sets a time or a rate by the cost of one call, and the processor time beside it.
+    pub(crate) fn set_cost(&mut self, metric: Metric, kind: Kind, cost: Cost) {
+        let value = match metric.unit() {
+            Unit::Micros => micros(cost.wall),
+            Unit::Millis => micros(cost.wall) / 1e3,
+            Unit::PerSecond => 1e6 / micros(cost.wall),
+            Unit::Bytes => unreachable!("bytes take no time"),
+        };
+        self.set(metric, kind, value);
+        self.processor.insert((metric, kind), micros(cost.processor));
+    }
+
+    /// The processor time of one call, in microseconds.
+    pub(crate) fn processor(&self, metric: Metric, kind: Kind) -> Option<f64> {
+        self.processor.get(&(metric, kind)).copied()
     }
 
     pub(crate) fn get(&self, metric: Metric, kind: Kind) -> Option<f64> {
@@ -168,4 +196,8 @@ impl Figures {
     pub(crate) fn has(&self, metric: Metric) -> bool {
         self.kinds.iter().any(|kind| self.get(metric, *kind).is_some())
     }
+}
+
+pub(crate) fn micros(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e6
 }

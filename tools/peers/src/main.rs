@@ -8,7 +8,6 @@
 mod arguments;
 mod chart;
 mod check;
-#[path = "../../../benches/suite/cost.rs"]
 mod cost;
 mod counts;
 #[path = "../../../src/bin/waypost/command/bench/document.rs"]
@@ -23,6 +22,7 @@ mod place;
 #[path = "../../../src/bin/waypost/command/bench/random.rs"]
 mod random;
 mod report;
+mod rounds;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ mod filled;
 mod saving;
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Result;
 
@@ -26,19 +25,10 @@ pub(crate) fn measure(
     saving::in_turns(&mut figures, directory)?;
     eprintln!("{}: crowds of savers", scenario.name());
     saving::crowds(&mut figures, directory)?;
-    for kind in kinds {
-        eprintln!("{}: {}, {} checkpoints", scenario.name(), kind.name(), counts.fill);
-        saving::processor(&mut figures, *kind, directory)?;
-        filled::measure(&mut figures, *kind, directory)?;
-    }
+    eprintln!("{}: processor time of saves", scenario.name());
+    saving::processor(&mut figures, directory)?;
+    eprintln!("{}: {} checkpoints in each store", scenario.name(), counts.fill);
+    filled::measure(&mut figures, directory)?;
     figures.noise = noise.processors();
     Ok(figures)
-}
-
-fn micros(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e6
-}
-
-fn per_second(count: u32, duration: Duration) -> f64 {
-    f64::from(count) / duration.as_secs_f64()
 }

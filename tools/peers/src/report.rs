@@ -17,8 +17,12 @@ const INTRODUCTION: &str = "\
 Every rival saved the same documents by the same loops in one run; in brackets is its figure by
 that of Waypost. Durable is on disk when the call returns; `src/peer/` says what relaxed is to
 each. Reads end with the document in memory, decompressed, from warm caches. Bytes are apparent
-lengths of files unless they are said to be blocks. Durable saves by one thread were made in rounds, all rivals in each; those
+lengths of files unless they are said to be blocks.
+
+Every figure is the median of rounds, in each of which every rival had one turn, in an order that
+rotates; only deleting and giving space back were done once. Of durable saves by one thread, those
 rounds count in which a bare append with a sync took at most 1.5 times what it took in the best.
+Processor time is that of one call: user and system, of all threads of the process.
 ";
 
 /// Who waits for a sync waits for a processor, too, once others keep one busy for so long.

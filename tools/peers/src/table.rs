@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::figures::{Figures, Metric};
+use crate::figures::{Figures, Metric, Unit};
 use crate::peer::Kind;
+
+/// Below each work: the processor time of one call of it.
+const PROCESSOR: &str = "- its processor time";
 
 /// Rows of cells; the first row is the head.
 #[derive(Debug)]
@@ -18,6 +21,7 @@ impl Table {
         for metric in Metric::ALL.into_iter().filter(|metric| figures.has(*metric)) {
             let cells = figures.kinds.iter().map(|kind| cell(figures, metric, *kind));
             rows.push([metric.label().to_owned()].into_iter().chain(cells).collect());
+            rows.extend(processor_row(figures, metric));
         }
         Self { rows }
     }
@@ -57,10 +61,31 @@ impl Table {
     }
 }
 
+/// The processor time of one call beside the wall time or rate of a work, if it was taken.
+fn processor_row(figures: &Figures, metric: Metric) -> Option<Vec<String>> {
+    let (unit, by) = match metric.unit() {
+        Unit::Millis => (Unit::Millis, 1e3),
+        Unit::Micros | Unit::PerSecond | Unit::Bytes => (Unit::Micros, 1.0),
+    };
+    let time = |kind: Kind| figures.processor(metric, kind).map(|micros| micros / by);
+    let times: Vec<Option<f64>> = figures.kinds.iter().map(|kind| time(*kind)).collect();
+    times.iter().any(Option::is_some).then(|| {
+        let own = time(Kind::Waypost);
+        let cells = figures.kinds.iter().zip(times);
+        let cells = cells.map(|(kind, time)| show(unit, *kind, time, own));
+        [PROCESSOR.to_owned()].into_iter().chain(cells).collect()
+    })
+}
+
 fn cell(figures: &Figures, metric: Metric, kind: Kind) -> String {
-    let Some(value) = figures.get(metric, kind) else { return "-".to_owned() };
-    let shown = metric.unit().show(value);
-    match figures.get(metric, Kind::Waypost) {
+    let own = figures.get(metric, Kind::Waypost);
+    show(metric.unit(), kind, figures.get(metric, kind), own)
+}
+
+fn show(unit: Unit, kind: Kind, value: Option<f64>, own: Option<f64>) -> String {
+    let Some(value) = value else { return "-".to_owned() };
+    let shown = unit.show(value);
+    match own {
         Some(own) if kind != Kind::Waypost && own > 0.0 => {
             format!("{shown} ({})", ratio(value / own))
         }

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tempfile::TempDir;
 
-use super::{micros, per_second};
-use crate::cost::{median, processor_time, time};
+use crate::cost::{Cost, median};
 use crate::counts::THREADS;
-use crate::figures::{Figures, Metric};
+use crate::figures::{Figures, Metric, micros};
 use crate::peer::{Durability, Kind, Peer};
 use crate::place;
+use crate::rounds::{medians, order};
 use crate::workload::Fleet;
 
 /// A page, the least that a store writes.
@@ -22,7 +22,7 @@ const FLOOR_BYTES: usize = 4096;
 /// How much longer than in the best round a bare append may take in one that counts.
 const QUIET: f64 = 1.5;
 /// Savers that sleep while they wait for each other would else take minutes.
-const CROWD_MAX: Duration = Duration::from_secs(3);
+const CROWD_MAX: Duration = Duration::from_secs(2);
 
 /// Saves durably by one thread.
 ///
@@ -38,9 +38,9 @@ pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
     let mut log = File::create(scratch.path().join("log"))?;
     let mut floor = Vec::new();
     // The first round does not count.
-    for _ in 0..=figures.counts.rounds {
-        for runner in &mut runners {
-            runner.take_turn(figures.counts.turn)?;
+    for round in 0..=figures.counts.rounds as usize {
+        for number in order(round, runners.len()) {
+            runners[number].take_turn(figures.counts.turn)?;
         }
         floor.push(append(&mut log, figures.counts.turn)?);
     }
@@ -55,7 +55,9 @@ pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
         let mean = times.iter().sum::<Duration>() / u32::try_from(times.len())?;
         figures.set(Metric::DurableMean, runner.kind, micros(mean));
         figures.set(Metric::DurableRate, runner.kind, 1e6 / micros(mean));
-        figures.set(Metric::DurableMedian, runner.kind, micros(median(times)));
+        // Of the rounds, not of all saves: a round is as fast as the disk was then.
+        let rounds = quiet.iter().map(|round| median(runner.rounds[*round].clone())).collect();
+        figures.set(Metric::DurableMedian, runner.kind, micros(median(rounds)));
         runner.peer.close()?;
     }
     Ok(())
@@ -110,34 +112,50 @@ impl Runner {
     }
 }
 
-/// Saves durably by many threads, each a loop of its own.
+/// Saves durably by many threads, each a loop of its own. In each round the store is a new one, and
+/// no other is open.
 pub(super) fn crowds(figures: &mut Figures, directory: &Path) -> Result<()> {
     let scenario = figures.scenario;
     let fleets: Vec<Fleet> = (0..THREADS).map(|number| Fleet::lone(scenario, number)).collect();
-    for kind in figures.kinds.clone() {
-        let scratch = place::scratch(directory)?;
-        let mut peer = kind.open(scratch.path(), Durability::Durable)?;
-        let rate = crowd(&*peer, fleets.clone(), figures.counts.crowd)?;
-        figures.set(Metric::Crowd, kind, rate);
-        if peer.line_up() {
-            let rate = crowd(&*peer, fleets.clone(), figures.counts.crowd)?;
-            figures.set(Metric::CrowdInLine, kind, rate);
+    let (rounds, saves) = (figures.counts.rounds, figures.counts.crowd);
+    for (metric, in_line) in [(Metric::Crowd, false), (Metric::CrowdInLine, true)] {
+        let mut kinds = Vec::new();
+        for kind in &figures.kinds {
+            let scratch = place::scratch(directory)?;
+            let mut peer = kind.open(scratch.path(), Durability::Durable)?;
+            kinds.extend((!in_line || peer.line_up()).then_some(*kind));
+            peer.close()?;
         }
-        peer.close()?;
+        let costs = medians(&mut kinds, rounds, |kind| {
+            let scratch = place::scratch(directory)?;
+            let mut peer = kind.open(scratch.path(), Durability::Durable)?;
+            if in_line {
+                peer.line_up();
+            }
+            let cost = crowd(&*peer, fleets.clone(), saves)?;
+            peer.close()?;
+            Ok(cost)
+        })?;
+        for (kind, cost) in kinds.into_iter().zip(costs) {
+            figures.set_cost(metric, kind, cost);
+        }
     }
     Ok(())
 }
 
-/// Saves per second of all threads together.
-fn crowd(peer: &dyn Peer, fleets: Vec<Fleet>, saves: u32) -> Result<f64> {
+/// The cost of a save of all threads together.
+fn crowd(peer: &dyn Peer, fleets: Vec<Fleet>, saves: u32) -> Result<Cost> {
     let start = Instant::now();
-    let total = thread::scope(|scope| {
-        let work = |fleet| move || save_until(peer, fleet, saves, start + CROWD_MAX);
-        let threads: Vec<_> = fleets.into_iter().map(|fleet| scope.spawn(work(fleet))).collect();
-        let outcomes = threads.into_iter().map(|it| it.join().expect("a saver that panicked"));
-        outcomes.sum::<Result<u32>>()
-    })?;
-    Ok(per_second(total, start.elapsed()))
+    let (total, cost) = Cost::of(|| {
+        thread::scope(|scope| {
+            let work = |fleet| move || save_until(peer, fleet, saves, start + CROWD_MAX);
+            let threads: Vec<_> =
+                fleets.into_iter().map(|fleet| scope.spawn(work(fleet))).collect();
+            let outcomes = threads.into_iter().map(|it| it.join().expect("a saver that panicked"));
+            outcomes.sum::<Result<u32>>()
+        })
+    });
+    Ok(cost.each(total?.max(1)))
 }
 
 /// Saves so often, or until it is too late, and returns how often it was.
@@ -154,45 +172,48 @@ fn save_until(peer: &dyn Peer, mut fleet: Fleet, saves: u32, end: Instant) -> Re
 
 /// What a save takes of the processor, in all threads of the store and in the kernel.
 ///
-/// With no other store open, whose threads would be counted, too.
-pub(super) fn processor(figures: &mut Figures, kind: Kind, directory: &Path) -> Result<()> {
+/// In each round into a new store, with no other open, whose threads would be counted, too.
+pub(super) fn processor(figures: &mut Figures, directory: &Path) -> Result<()> {
     let cases = [
         (Durability::Durable, Metric::DurableProcessor),
         (Durability::Relaxed, Metric::RelaxedProcessor),
     ];
+    let (fleet, counts) = (Fleet::new(figures.scenario), figures.counts);
     for (durability, metric) in cases {
-        let scratch = place::scratch(directory)?;
-        let peer = kind.open(scratch.path(), durability)?;
-        let mut fleet = Fleet::new(figures.scenario);
-        let saves = figures.counts.processor;
-        if let Some(spent) = spent(&*peer, &mut fleet, saves)? {
-            figures.set(metric, kind, micros(spent) / f64::from(saves));
+        let mut kinds = figures.kinds.clone();
+        let costs = medians(&mut kinds, counts.rounds, |kind| {
+            let scratch = place::scratch(directory)?;
+            let peer = kind.open(scratch.path(), durability)?;
+            let cost = spent(&*peer, &mut fleet.clone(), counts.processor)?;
+            peer.close()?;
+            Ok(cost)
+        })?;
+        for (kind, cost) in kinds.into_iter().zip(costs) {
+            figures.set(metric, kind, micros(cost.processor));
         }
-        peer.close()?;
     }
     Ok(())
 }
 
-/// The processor time of this many saves, without that of making the documents.
-fn spent(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<Option<Duration>> {
+/// The cost of each of this many saves, without that of making the documents.
+fn spent(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<Cost> {
     let (about, state) = fleet.step()?;
     peer.save(about, state)?;
-
-    let mut idle = fleet.clone();
-    let making = time(|| (0..saves).for_each(|_| drop(idle.step())));
-    let mut outcome = Ok(());
-    let spent = processor_time(|| outcome = save_and_flush(peer, fleet, saves));
-    outcome.context("a save that was to be measured")?;
-    Ok(spent.map(|spent| spent.saturating_sub(making)))
-}
-
-fn save_and_flush(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<()> {
+    // First all that is to be saved, so that what the store does meanwhile is counted, too.
+    let mut steps = Vec::new();
     for _ in 0..saves {
         let (about, state) = fleet.step()?;
-        peer.save(about, state)?;
+        steps.push((about, state.clone()));
     }
-    // What relaxed saves leave to be written is part of their cost.
-    peer.flush()
+    let (outcome, cost) = Cost::of(|| {
+        for (about, state) in &steps {
+            peer.save(about.clone(), state)?;
+        }
+        // What relaxed saves leave to be written is part of their cost.
+        peer.flush()
+    });
+    outcome?;
+    Ok(cost.each(saves))
 }
 
 #[cfg(test)]
