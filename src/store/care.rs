@@ -5,8 +5,9 @@
 //!
 //! Only `Store` and the public functions call it; nothing in the store depends on it.
 //!
-//! Locks: `verify`, `repair` and `inspect` take the lock of the file without a turn, for calls that
-//! have no open store. The others enter the turn, and let others have it between two steps.
+//! Locks: `repair` and `inspect` take the lock of the file without a turn, for calls that have no
+//! open store. `verify` does so only if a view is not enough. The others enter the turn, and let
+//! others have it between two steps.
 //!
 //! # Verify
 //!
@@ -16,9 +17,9 @@
 //!
 //! For any other page, a panic of the engine is a finding about the checkpoint or table that was
 //! read. Unreadable rows are skipped by bisecting the keys behind them. Most checks read
-//! rows of one checkpoint, so they run in parts of some hundred, on all processors, and another
-//! process can take its turn between two parts. The walk through the pages takes one turn; so does
-//! collecting the owners of frames (16 bytes of memory for each checkpoint), and those of contents.
+//! rows of one checkpoint, so they run in parts of some hundred, on all processors, and the store
+//! may change between two parts. The walk through the pages is one part; so is collecting the
+//! owners of frames (16 bytes of memory for each checkpoint), and those of contents.
 //!
 //! # Repair
 //!

@@ -2,7 +2,7 @@
 //! views for the others.
 //!
 //! It owns the lock file, waiting for the turn, opening the file, letting it go, what the keeper
-//! thread has to do, and holding a store for a check. Locks are taken in `enter`.
+//! thread has to do, and views and holds for a check. Locks are taken in `enter`.
 //!
 //! Calls enter a turn by `Shared::with` and its like in the room `save`. `care` holds a store
 //! without a turn, for calls that have no handle.

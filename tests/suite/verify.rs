@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,8 +15,8 @@ use waypost::care::{Harm, Repair, Verification, Verify};
 use waypost::options::Hold;
 use waypost::source::Source;
 use waypost::{
-    Durability, Id, Issue, NewArtifact, NewEntry, Options, Policy, Query, Series, Settings, Store,
-    Timestamp, Trigger,
+    Durability, Error, Id, Issue, NewArtifact, NewEntry, Options, Policy, Query, Series, Settings,
+    Store, Timestamp, Trigger,
 };
 
 const WAIT: Duration = Duration::from_mins(1);
@@ -263,6 +264,93 @@ fn others_save_while_a_store_is_verified() {
         // One may be there and not deleted yet whenever the file is looked at, which is in parts.
         assert!((3000..=3000 + count).contains(&found.checkpoints), "{}", found.checkpoints);
     });
+}
+
+/// Verifying waited for a process that keeps the store, and then gave up.
+#[test]
+fn a_store_that_another_process_keeps_is_verified_while_it_saves() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(&path, options).unwrap();
+    let save = |number: u64| store.save(NewEntry::default(), &vec![number; 30]).unwrap();
+    (0..300).for_each(|number| drop(save(number)));
+    let mut saved = 300;
+    let how = Verify { wait: WAIT, ..Verify::default() };
+    let found = Store::verify_with(&path, &how, &mut |_| {
+        let entry = save(saved);
+        saved += 1;
+        // A durable commit, which overtakes a view.
+        store.tag(&entry.id, &["last".to_owned()]).unwrap();
+        ControlFlow::Continue(())
+    });
+    let found = found.unwrap();
+    assert_eq!(found.findings, []);
+    assert!(found.is_clean() && saved > 305, "{saved}: {found:?}");
+    // A save that went from the journal to the tables meanwhile may count as both.
+    assert!(found.checkpoints + found.waiting >= 300, "{found:?}");
+    assert!(found.documents >= 300 && found.pages > 10, "{found:?}");
+}
+
+#[test]
+fn damage_to_a_store_that_another_process_keeps_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(&path, options).unwrap();
+    let save = |number: u64| store.save(NewEntry::default(), &vec![number; 100]).unwrap();
+    let last = (0..20).map(save).last().unwrap();
+    let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let flip = |at: u64| {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    };
+    let mut hurt = BTreeSet::new();
+    for page in (4096..file.metadata().unwrap().len()).step_by(4096) {
+        flip(page + 5);
+        match Store::verify(&path, Duration::ZERO) {
+            Ok(found) => {
+                let place = format!("page at byte {page}, table ");
+                let tables = found.findings.iter().filter_map(|it| it.place.strip_prefix(&place));
+                hurt.extend(tables.map(str::to_owned));
+                assert_eq!(found.findings.is_empty(), found.is_clean());
+            }
+            // A page that the engine needs to open the file takes a hold.
+            Err(error) => assert!(matches!(error, Error::Locked { .. }), "{error:?}"),
+        }
+        flip(page + 5);
+    }
+    for table in ["records", "frames", "index", "names", "ids", "blobs"] {
+        assert!(hurt.contains(table), "{table} is not among {hurt:?}");
+    }
+    assert!(Store::verify(&path, Duration::ZERO).unwrap().is_clean());
+    // In the journal, too.
+    let journal = fs::OpenOptions::new().write(true).open(dir.path().join("store.redb.journal"));
+    journal.unwrap().write_all_at(b"damaged", 60).unwrap();
+    let found = Store::verify(&path, Duration::ZERO).unwrap();
+    assert!(found.findings.iter().any(|it| it.place.starts_with("journal")), "{found:?}");
+    assert_eq!(store.get(&last.id).unwrap().state::<Vec<u64>>().unwrap(), [19; 100]);
+}
+
+/// A user who may only read the directory can verify.
+#[test]
+fn verifying_locks_nothing_and_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    let names = || {
+        let names = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name());
+        names.collect::<BTreeSet<_>>()
+    };
+    let before = names();
+    // An exclusive lock of the engine's kind keeps any other lock out.
+    let locked = fs::File::open(&path).unwrap();
+    locked.lock().unwrap();
+    let found = Store::verify(&path, Duration::ZERO).unwrap();
+    assert!(found.is_clean() && found.checkpoints == 15, "{found:?}");
+    assert_eq!(names(), before);
 }
 
 #[test]

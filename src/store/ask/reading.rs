@@ -33,7 +33,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::store::engine::fault::{in_view, without_panics};
@@ -43,18 +43,11 @@ use crate::store::options::Hold;
 use crate::store::save::shared::Shared;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
-use crate::store::turn::view::View;
+use crate::store::turn::view::{OVERTAKEN, PUBLISHING, VIEWS_MAX, View};
 
 // The first read may fail because of another thread's write, the second because of its own. The
 // third is from memory.
 const READS_MAX: usize = 3;
-
-// Bounds the tries: a read that takes longer than the time between two commits never succeeds.
-const VIEWS_MAX: u32 = 16;
-// Two views that take longer than this are tried, and then a turn.
-const OVERTAKEN: Duration = Duration::from_millis(500);
-// About as long as another process takes to publish a commit.
-const PUBLISHING: Duration = Duration::from_micros(200);
 
 /// The outcome of a read in views.
 enum Viewed<T> {

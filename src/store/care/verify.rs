@@ -1,8 +1,11 @@
 //! Verifying: reads everything and names all damage.
 //!
-//! Must never change the store, stop at the first fault, or block other processes for long. All but
-//! a few checks need only rows that belong together, so the store may be released, and change,
-//! between two parts.
+//! All but a few checks need only rows that belong together, so the store may change between two
+//! parts. Each part reads a view of the last durable commit, which no other process notices. If a
+//! commit overtakes a part, it runs again, and its findings are discarded. Only where views are not
+//! enough does this hold the file, and releases it for others between two parts.
+//!
+//! Must never change the store, stop at the first fault, or block other processes for long.
 
 mod around;
 mod checkpoints;
@@ -34,9 +37,11 @@ use crate::store::engine::fault::without_panics;
 use crate::store::engine::location;
 use crate::store::engine::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, META, RECORDS, SOURCES};
 use crate::store::turn::held::Held;
+use crate::store::turn::view::VIEWS_MAX;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::sync::lock;
 use crate::threads::start_in;
+use pages::Looked;
 use tables::{Opener, Tables};
 pub use tally::{Defect, Harm, Verification};
 
@@ -55,8 +60,12 @@ impl Store {
     /// nothing.
     ///
     /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
-    /// checkpoint and some 100 for each captured content. If another process has the store, waits
-    /// for its turn for as long as `wait` says, and lets others have theirs on the way.
+    /// checkpoint and some 100 for each captured content.
+    ///
+    /// No other process notices it, and none keeps it from reading: it checks the last durable
+    /// commit, and what the journal and the spool have beyond it. So everything acknowledged before
+    /// this call is checked. If commits overtake it again and again, or if a header or a sector is
+    /// damaged, it waits for its turn for as long as `wait` says.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
@@ -91,7 +100,7 @@ pub(in crate::store) fn verify_at(
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Verification> {
     let found = Verification { path: place.path.clone(), ..Verification::default() };
-    let held = Held::new(place, verify.wait, verify.keyring());
+    let held = Held::viewing(place, verify.wait, verify.keyring());
     let mut verifier = Verifier { held, found, watch };
     let outcome = verifier.run()?;
     verifier.found.is_whole = outcome.is_continue();
@@ -122,7 +131,7 @@ pub(in crate::store) fn verify_at(
 /// ```
 #[derive(Debug, Clone)]
 pub struct Verify {
-    /// How long to wait while another process has the store. 5 s by default.
+    /// How long to wait for a turn if views are not enough; see [`Store::verify`]. 5 s by default.
     pub wait: Duration,
     /// Keys of what is encrypted. None by default.
     #[cfg(feature = "encrypt")]
@@ -172,6 +181,9 @@ struct Sweep<'a, R> {
     total: Option<u64>,
     read: Read<'a, R>,
     check: Check<'a, R>,
+    /// Whether a row was added after the sweep began, behind all others. Otherwise a process that
+    /// saves all the time would keep the sweep from ending.
+    is_new: &'a (dyn Fn(&R) -> bool + Sync),
 }
 
 impl<'a> Verifier<'a> {
@@ -179,8 +191,7 @@ impl<'a> Verifier<'a> {
         if (self.watch)(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let pages = self.look()?;
-        let seen = self.pages(&pages);
+        let Looked { pages, seen } = self.pages()?;
         let is_hurt = !seen.unread.is_empty() || !pages.has_header();
         if is_hurt || (!self.found.unreadable.is_empty() && self.held.source().is_err()) {
             return self.around(pages);
@@ -238,6 +249,20 @@ impl<'a> Verifier<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Runs `work`, and adds what it finds, unless a commit overtakes it: then `work` runs again.
+    fn part<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Held<'_>, &mut Verification) -> Result<T>,
+    ) -> Result<T> {
+        let mut part = Verification::default();
+        let outcome = self.held.settled(|held| {
+            part = Verification::default();
+            work(held, &mut part)
+        });
+        self.found.add(part);
+        outcome
+    }
+
     /// Checks all rows of a kind, a part at a time, on all processors.
     fn sweep<R: Clone + Sync>(&mut self, sweep: &Sweep<'_, R>) -> Result<ControlFlow<()>> {
         let mut last: Option<R> = None;
@@ -246,17 +271,22 @@ impl<'a> Verifier<'a> {
             if (self.watch)(Step { stage: sweep.stage, done, total: sweep.total }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let opener = Opener::of(&mut self.held)?;
-            let mut part = Verification::default();
-            let tables = opener.open()?;
-            let rows =
-                without_panics(opener.path, || Ok((sweep.read)(&tables, last.as_ref(), &mut part)));
-            drop(tables);
-            self.found.add(part);
-            let rows = rows?;
+            let rows = self.part(|held, part| {
+                // A smaller part is less often overtaken.
+                let overtaken = held.overtaken();
+                let opener = Opener::of(held)?;
+                let tables = opener.open()?;
+                let read = || Ok((sweep.read)(&tables, last.as_ref(), part));
+                let mut rows = without_panics(opener.path, read)?;
+                drop(tables);
+                rows.retain(|row| !(sweep.is_new)(row));
+                rows.truncate((rows.len() >> overtaken.min(VIEWS_MAX)).max(1));
+                if !rows.is_empty() {
+                    part.add(shared(opener, &rows, sweep.check));
+                }
+                Ok(rows)
+            })?;
             let Some(end) = rows.last().cloned() else { return Ok(ControlFlow::Continue(())) };
-            let part = shared(Opener::of(&mut self.held)?, &rows, sweep.check);
-            self.found.add(part);
             done += rows.len() as u64;
             last = Some(end);
             self.held.give_way();
@@ -290,6 +320,7 @@ fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verif
             }
         }
     };
+    let work = || opener.source.reading(work);
     thread::scope(|scope| {
         // This thread does what the others leave, or everything if none can be started.
         let others: Vec<_> = (1..workers).map_while(|_| start_in(scope, work).ok()).collect();

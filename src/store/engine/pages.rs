@@ -5,6 +5,7 @@
 //! page must check the row. Must never write, follow a page twice, or believe a length.
 
 pub(super) mod header;
+mod known;
 mod node;
 mod stray;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::ops::Range;
 use crate::store::engine::disk::DiskFile;
 use crate::store::engine::sectors::Sectors;
 use header::Header;
+pub(in crate::store) use known::Known;
 use node::{Branch, Leaf};
 pub(in crate::store) use stray::Stray;
 
@@ -53,7 +55,7 @@ struct Page {
 }
 
 /// Where a tree starts, and the sum of its first page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Root {
     page: u64,
     sum: u128,
@@ -110,6 +112,8 @@ pub(in crate::store) struct Visited {
     pub(in crate::store) bad: Vec<BadPage>,
     /// Pages with an unreadable sector.
     pub(in crate::store) unread: Vec<UnreadPage>,
+    /// Number of pages that were known from an earlier walk.
+    known: u64,
 }
 
 /// A page with an unreadable sector.
@@ -121,7 +125,7 @@ pub(in crate::store) struct UnreadPage {
 
 impl Visited {
     pub(in crate::store) fn pages(&self) -> u64 {
-        self.pages.len() as u64
+        self.pages.len() as u64 + self.known
     }
 
     fn keep(&mut self, at: u64, bytes: usize) {
@@ -219,7 +223,15 @@ impl Pages {
         visit: &mut dyn FnMut(Row<'_>),
     ) {
         if let Some(root) = table.root {
-            Walk { pages: self, table, seen, visit }.descend(root, 0);
+            Walk { pages: self, table, seen, visit, known: None }.descend(root, 0);
+        }
+    }
+
+    /// Checks the pages of a table, but not those of subtrees that are known.
+    pub(in crate::store) fn check(&self, table: &Table, seen: &mut Visited, known: &mut Known) {
+        if let Some(root) = table.root {
+            let (visit, known): (Visit<'_>, _) = (&mut |_| (), Some(known));
+            Walk { pages: self, table, seen, visit, known }.descend(root, 0);
         }
     }
 
@@ -271,11 +283,14 @@ impl Root {
     }
 }
 
+type Visit<'a> = &'a mut dyn FnMut(Row<'_>);
+
 struct Walk<'a> {
     pages: &'a Pages,
     table: &'a Table,
     seen: &'a mut Visited,
-    visit: &'a mut dyn FnMut(Row<'_>),
+    visit: Visit<'a>,
+    known: Option<&'a mut Known>,
 }
 
 impl Walk<'_> {
@@ -285,6 +300,11 @@ impl Walk<'_> {
             && (depth > DEPTH_MAX || !self.seen.pages.insert(at))
         {
             return self.note(Some(at), "it is named twice");
+        }
+        if let Some(pages) = self.known.as_ref().and_then(|known| known.get(root)) {
+            // The page itself is counted already.
+            self.seen.known += pages - 1;
+            return;
         }
         let Some(Page { at, bytes, is_read }) = self.pages.page(root.page) else {
             return self.note(None, "a page beyond the end of the file is named");
@@ -296,6 +316,7 @@ impl Walk<'_> {
             let (bytes, table) = (at..at + bytes.len() as u64, self.table.name.clone());
             self.seen.unread.push(UnreadPage { bytes, table });
         }
+        let (faults, before) = (self.seen.bad.len(), self.seen.pages() - 1);
         match bytes[0] {
             node::LEAF => self.leaf(&Leaf::new(&bytes, self.table.shape), at, root.sum),
             node::BRANCH => {
@@ -303,6 +324,12 @@ impl Walk<'_> {
             }
             _ if !is_read => {}
             _ => self.note(Some(at), "it is no page of a table"),
+        }
+        if let Some(known) = &mut self.known
+            && is_read
+            && self.seen.bad.len() == faults
+        {
+            known.add(root, self.seen.pages() - before);
         }
     }
 

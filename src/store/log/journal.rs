@@ -38,7 +38,7 @@ pub(in crate::store) use left::look;
 use mark::Mark;
 pub(in crate::store) use reserve::{cut, room_for};
 use runs::Runs;
-pub(in crate::store) use scan::scan;
+pub(in crate::store) use scan::{Scanned, scan};
 
 /// Beyond this length the content is put into the tables durably.
 const BYTES_MAX: u64 = 4 << 20;

@@ -8,7 +8,7 @@
 //!
 //! Covers loss of power (here), failing calls (`faults`), unreadable sectors (`sectors`), full
 //! disks (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`),
-//! repairs (`repaired`) and readers beside a writer (`viewed`).
+//! repairs (`repaired`), and readers (`viewed`) and `verify` (`verified`) beside a writer.
 //!
 //! `WAYPOST_TESTS=long` tries 50,000 states instead of 6,000, and every fault and sector instead of
 //! each fifth. `WAYPOST_CRASH_STATES=1000000` tries that many states, `WAYPOST_FAULT_SEEDS=100`
@@ -57,7 +57,8 @@
 //! A process that only reads looks at a workload through views: in each state between two changes
 //! of the disk, and with a handle that keeps reading while changes happen between its calls to the
 //! disk, some of them only half. A read must find everything that was acknowledged before it began,
-//! and nothing that the writer did not save before it ended.
+//! and nothing that the writer did not save before it ended. `verify` runs in the same way, and
+//! must find no damage.
 //!
 //! Not simulated: a disk that reports a sync that it did not do, and bytes that change by
 //! themselves (see the tests of damage).
@@ -78,6 +79,7 @@ mod room;
 mod sectors;
 mod simulated;
 mod space;
+mod verified;
 mod viewed;
 mod workload;
 

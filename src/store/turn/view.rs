@@ -12,6 +12,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
 
 use redb::ReadableDatabase as _;
 
@@ -29,6 +30,13 @@ use crate::store::turn::file;
 use crate::store::turn::found::StoreFacts;
 use crate::store::turn::open::Open;
 use crate::sync::{lock, read, write};
+
+/// Bounds the tries: work that takes longer than the time between two commits never succeeds.
+pub(in crate::store) const VIEWS_MAX: u32 = 16;
+/// Two views that take longer than this are tried, and then a turn.
+pub(in crate::store) const OVERTAKEN: Duration = Duration::from_millis(500);
+/// About as long as another process takes to publish a commit.
+pub(in crate::store) const PUBLISHING: Duration = Duration::from_micros(200);
 
 /// The store in memory, while another process may have the file.
 pub(in crate::store) struct View {

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use waypost::care::Verify;
 use waypost::options::Hold;
 use waypost::{Error, Id, Options, Query, SecretKey, Series, Store};
 
@@ -23,7 +25,7 @@ use super::{Writer, command_with, document, ended, store_in};
 use crate::extent::extent;
 
 const WRITERS: usize = 8;
-const READERS: [fn(&Scene, usize); 4] = [anew, kept, by_command, kept];
+const READERS: [fn(&Scene, usize); 5] = [anew, kept, by_command, kept, by_verifying];
 const KILL_EVERY: Duration = Duration::from_millis(25);
 const DURING: Duration = Duration::from_millis(1500);
 /// Only a hang takes this long: the test ends once every thread has done something.
@@ -275,6 +277,21 @@ fn by_command(scene: &Scene, at: usize) {
         let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(shown["document"], document(*writer, *number));
         true
+    });
+}
+
+fn by_verifying(scene: &Scene, at: usize) {
+    let how = Verify { wait: Duration::ZERO, keys: scene.keys.clone() };
+    scene.reading(at, |_| {
+        let before = scene.obstacles.load(Ordering::SeqCst);
+        let verified = Store::verify_with(&scene.path, &how, &mut |_| {
+            let took_turn = is_locked_by_us(&scene.path);
+            scene.turns.fetch_add(u64::from(took_turn), Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+        is_read(verified.map(|found| {
+            assert!(found.is_clean() || scene.is_in_the_way(before), "{found:#?}");
+        }))
     });
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::key::{RecordKey, deleted_at, dependents_row, frame_row, frame_rows, frame_sequence};
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;
 use crate::store::engine::fault::In;
+use crate::store::engine::table::{META, SEQUENCE_KEY};
 
 /// The checkpoints of a store at one moment, deleted ones that can be restored included.
 pub(super) struct Owners {
@@ -36,9 +37,7 @@ impl Owners {
         if let Some(pair) = keys.windows(2).find(|pair| pair[0].sequence == pair[1].sequence) {
             found.find(Harm::Reading, pair[1].to_string(), "its sequence number occurs twice");
         }
-        let last = tables.frames.last().within(tables.path);
-        let end = last.ok().flatten().map(|(row, _)| frame_sequence(row.value()) + 1);
-        Self { keys, end: end.unwrap_or(u64::MAX) }
+        Self { keys, end: next_sequence(tables).unwrap_or(u64::MAX) }
     }
 
     fn key(&self, sequence: u64) -> Option<RecordKey> {
@@ -50,6 +49,15 @@ impl Owners {
     pub(super) fn misses(&self, sequence: u64) -> bool {
         sequence < self.end && self.key(sequence).is_none()
     }
+}
+
+/// The sequence of the next checkpoint, as far as the tables say it.
+pub(super) fn next_sequence(tables: &Tables<'_>) -> Result<u64> {
+    let last = tables.frames.last().within(tables.path)?;
+    let last = last.map_or(1, |(row, _)| frame_sequence(row.value()) + 1);
+    let Some(meta) = tables.open(META)? else { return Ok(last) };
+    let noted = meta.get(SEQUENCE_KEY).within(tables.path)?.map(|value| value.value());
+    Ok(last.max(noted.unwrap_or(1)))
 }
 
 /// Checks the frame of a sequence.

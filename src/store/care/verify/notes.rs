@@ -1,12 +1,14 @@
 //! Small things: facts about the store, its settings, the log of operations, and the journal.
 
+use std::path::Path;
+
 use redb::{ReadOnlyTable, ReadableTable as _};
 
+use super::frames::next_sequence;
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::codec::decode_note;
 use crate::error::Result;
-use crate::key::frame_sequence;
 use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::In;
 use crate::store::engine::location;
@@ -15,7 +17,7 @@ use crate::store::engine::table::{
     SEQUENCE_KEY, SETTINGS,
 };
 use crate::store::keep::operation::Operation;
-use crate::store::log::journal;
+use crate::store::log::journal::{self, Scanned};
 use crate::store::turn::settings::Settings;
 
 pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
@@ -80,16 +82,13 @@ fn check_journal(
         found.find(Harm::Reading, "table meta", "the identity of the store is lost");
         return Ok(());
     };
-    let last = tables.frames.last().within(path)?.map(|(row, _)| frame_sequence(row.value()) + 1);
-    let noted = meta.get(SEQUENCE_KEY).within(path)?.map(|value| value.value());
-    let next = last.unwrap_or(1).max(noted.unwrap_or(1));
-    check_items(tables.place, identity, next, found);
+    check_items(tables.place, identity, next_sequence(tables)?, found);
     Ok(())
 }
 
 fn check_items(place: &StorePath, identity: u64, next: u64, found: &mut Verification) {
     let path = &location::beside(&place.path, ".journal");
-    let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
+    let scanned = match scan(place, path, (identity, next)) {
         Ok(Some(scanned)) => scanned,
         // There is none, or a foreign one, which the next process that opens the store sets aside.
         Ok(None) => return,
@@ -108,4 +107,24 @@ fn check_items(place: &StorePath, identity: u64, next: u64, found: &mut Verifica
         let lost = if gap.is_lost { "; some of it is lost" } else { "" };
         found.find(Harm::Reading, place, format!("damaged before its end{lost}"));
     }
+}
+
+/// Reads the journal; what another process writes meanwhile is no damage.
+///
+/// A read may miss an item that is just written, and find what comes after. By then the item is
+/// complete, so a second read finds it.
+fn scan(place: &StorePath, path: &Path, (identity, next): (u64, u64)) -> Result<Option<Scanned>> {
+    let scan = || journal::scan(place.disk.as_ref(), path, Some(identity), next);
+    let damaged = |scanned: &Option<Scanned>| -> Vec<usize> {
+        let gaps = scanned.iter().flat_map(|scanned| &scanned.gaps);
+        gaps.filter(|gap| gap.is_damage).map(|gap| gap.at).collect()
+    };
+    let mut scanned = scan().or_else(|_| scan())?;
+    let before = damaged(&scanned);
+    if !before.is_empty() {
+        scanned = scan()?;
+        let gaps = scanned.iter_mut().flat_map(|scanned| &mut scanned.gaps);
+        gaps.for_each(|gap| gap.is_damage &= before.contains(&gap.at));
+    }
+    Ok(scanned)
 }
