@@ -52,3 +52,4 @@ pub(in crate::store) mod choice;
 pub(in crate::store) mod packed;
 pub(in crate::store) mod recent;
 pub(in crate::store) mod unpack;
+pub(in crate::store) mod way;

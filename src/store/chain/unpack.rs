@@ -10,7 +10,7 @@ use crate::codec::{Flaw, FoundFrame, Frames};
 use crate::error::{Error, Result};
 use crate::key::{FrameBytes, frame_row, frame_rows};
 use crate::store::chain::bases::Bases;
-use crate::store::chain::choice::STEPS_MAX;
+use crate::store::chain::way::{FrameSource, Stored, Way};
 use crate::store::engine::fault::In;
 use crate::store::engine::sealing::flawed;
 use crate::store::options::Limits;
@@ -18,6 +18,7 @@ use crate::store::options::Limits;
 /// A chunk that is shorter is the last of its frame.
 pub(in crate::store) const CHUNK_BYTES_MIN: usize = 1024;
 
+pub(in crate::store) const MISSING: &str = "its document is missing";
 const OTHER_LENGTH: &str = "frame has a different length than its entry says";
 
 /// Reads documents, in a read or a write transaction.
@@ -36,14 +37,6 @@ pub(in crate::store) fn reason_at(sequence: u64, wanted: u64, reason: &str) -> S
         return reason.to_owned();
     }
     format!("it is stored as a delta to frame {sequence}: {reason}")
-}
-
-/// A frame on the way to the requested one.
-struct Stored {
-    sequence: u64,
-    bytes: Vec<u8>,
-    /// `None` if it stands alone.
-    rank: Option<u8>,
 }
 
 /// How much is checked on the way.
@@ -126,40 +119,8 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         place: &impl Fn() -> String,
         check: Check,
     ) -> Result<Arc<Vec<u8>>> {
-        let damaged = |sequence: u64, reason: &str| {
-            Error::corrupt(place(), reason_at(sequence, wanted, reason))
-        };
-        let mut frames: Vec<Stored> = Vec::new();
-        let mut raw = None;
-        let mut next = Some(wanted);
-        while let Some(sequence) = next {
-            raw = self.bases.raw(sequence);
-            if raw.is_some() {
-                break;
-            }
-            if frames.len() > STEPS_MAX {
-                return Err(damaged(sequence, "it is too many steps from a whole one"));
-            }
-            let bytes = self.bytes(sequence)?;
-            if bytes.is_empty() {
-                return Err(damaged(sequence, "its document is missing"));
-            }
-            let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
-            if sequence == wanted && length.is_some_and(|length| length != found.raw_bytes) {
-                return Err(damaged(sequence, OTHER_LENGTH));
-            }
-            if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {
-                return Err(damaged(sequence, "frame is longer than any document may be"));
-            }
-            if found.raw_bytes > self.limit as u64 {
-                return Err(
-                    self.too_long(&format!("what {} is stored as a difference to", place()))
-                );
-            }
-            next = found.base(sequence).map_err(|reason| damaged(sequence, reason))?;
-            let rank = found.link.map(|link| link.rank);
-            frames.push(Stored { sequence, bytes, rank });
-        }
+        let mut asked = Asked { unpacker: self, wanted, length, place };
+        let Way { mut frames, start: mut raw } = Way::to(wanted, &mut asked)?;
         while let Some(Stored { sequence, bytes, rank }) = frames.pop() {
             // The last of each rank is kept, since many others start from it. Where memory
             // suffices, reads of any document then take a third of the steps.
@@ -167,11 +128,11 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
             let is_checked = check == Check::All || is_last;
             let unpacked = self.unpack(sequence, &bytes, raw.as_deref(), is_checked);
             raw = Some(unpacked.map_err(|flaw| match flaw {
-                Flaw::Damaged(reason) => damaged(sequence, reason),
+                Flaw::Damaged(reason) => asked.damaged(sequence, reason),
                 flaw @ Flaw::NoKey(_) => flawed(self.frames, place(), flaw),
             })?);
         }
-        raw.ok_or_else(|| damaged(wanted, "its document is missing"))
+        raw.ok_or_else(|| asked.damaged(wanted, MISSING))
     }
 
     fn unpack(
@@ -196,5 +157,47 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
     fn too_long(&self, what: &str) -> Error {
         let what = format!("length in bytes of {what}");
         Error::Limit { what, limit: self.limit as u64 }
+    }
+}
+
+/// A document that an unpacker was asked for.
+struct Asked<'a, 'b, T, P> {
+    unpacker: &'a Unpacker<'b, T>,
+    wanted: u64,
+    /// Its length, if the caller knows it.
+    length: Option<u64>,
+    place: &'a P,
+}
+
+impl<T, P> FrameSource for Asked<'_, '_, T, P>
+where
+    T: ReadableTable<FrameBytes, &'static [u8]>,
+    P: Fn() -> String,
+{
+    type Error = Error;
+
+    fn kept(&mut self, sequence: u64) -> Option<Arc<Vec<u8>>> {
+        self.unpacker.bases.raw(sequence)
+    }
+
+    fn stored(&mut self, sequence: u64) -> Result<Vec<u8>> {
+        let bytes = self.unpacker.bytes(sequence)?;
+        if bytes.is_empty() { Err(self.damaged(sequence, MISSING)) } else { Ok(bytes) }
+    }
+
+    fn admit(&self, sequence: u64, found: &FoundFrame<'_>) -> Result<()> {
+        if sequence == self.wanted && self.length.is_some_and(|length| length != found.raw_bytes) {
+            return Err(self.damaged(sequence, OTHER_LENGTH));
+        }
+        let limit = self.unpacker.limit as u64;
+        if found.raw_bytes > limit && found.raw_bytes <= Limits::DOCUMENT_BYTES_MAX as u64 {
+            let what = format!("what {} is stored as a difference to", (self.place)());
+            return Err(self.unpacker.too_long(&what));
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, sequence: u64, reason: &str) -> Error {
+        Error::corrupt((self.place)(), reason_at(sequence, self.wanted, reason))
     }
 }

@@ -12,7 +12,8 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
 use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
 use crate::store::chain::choice::STEPS_MAX;
 use crate::store::chain::recent::Recent;
-use crate::store::chain::unpack::reason_at;
+use crate::store::chain::unpack::{MISSING, reason_at};
+use crate::store::chain::way::{FrameSource, Stored, Way};
 use crate::store::engine::pages::UNREADABLE;
 use crate::store::engine::table::{FORMAT_KEY, KEY_KEY};
 use crate::store::files::blobs;
@@ -139,31 +140,9 @@ impl<'a> Documents<'a> {
     /// The raw bytes at a sequence, from the rows of the tables.
     fn listed(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
         let damaged = |sequence: u64, reason: &str| reason_at(sequence, wanted, reason);
-        let mut frames: Vec<(u64, Vec<u8>)> = Vec::new();
-        let mut raw = None;
-        let mut next = Some(wanted);
-        while let Some(sequence) = next {
-            raw = self.kept.get(&sequence).map(|raw| raw.clone());
-            if raw.is_some() {
-                break;
-            }
-            if frames.len() > STEPS_MAX {
-                return Err(damaged(sequence, "it is too many steps from a whole one"));
-            }
-            let bytes = self.frame(sequence);
-            if bytes.is_empty() {
-                let has_rows = self.rows.frames.range(frame_rows(sequence)).next().is_some();
-                let reason = if has_rows { UNREADABLE } else { "its document is missing" };
-                return Err(damaged(sequence, reason));
-            }
-            let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
-            if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {
-                return Err(damaged(sequence, "frame is longer than any document may be"));
-            }
-            next = found.base(sequence).map_err(|reason| damaged(sequence, reason))?;
-            frames.push((sequence, bytes));
-        }
-        while let Some((sequence, bytes)) = frames.pop() {
+        let mut listed = Listed { documents: self, wanted };
+        let Way { mut frames, start: mut raw } = Way::to(wanted, &mut listed)?;
+        while let Some(Stored { sequence, bytes, .. }) = frames.pop() {
             let step = self.step(sequence, &bytes, raw.as_ref());
             let (unpacked, is_right) = step.map_err(|reason| damaged(sequence, reason))?;
             if is_right {
@@ -173,7 +152,7 @@ impl<'a> Documents<'a> {
             }
             raw = Some(unpacked);
         }
-        raw.ok_or_else(|| damaged(wanted, "its document is missing"))
+        raw.ok_or_else(|| damaged(wanted, MISSING))
     }
 
     /// The raw bytes of a frame, and whether they pass their sum. Wrong bytes may still do as a
@@ -230,5 +209,37 @@ impl<'a> Documents<'a> {
         let content = blobs::unpack(&self.frames, bytes, (hash, length));
         let content = content.map_err(|flaw| self.reason(flaw).to_owned())?;
         if Hash::of(&content) == *hash { Ok(content) } else { Err("its hash differs".to_owned()) }
+    }
+}
+
+/// A document whose frames are read from the rows of the tables.
+struct Listed<'a, 'b> {
+    documents: &'a mut Documents<'b>,
+    wanted: u64,
+}
+
+impl FrameSource for Listed<'_, '_> {
+    type Error = String;
+
+    fn kept(&mut self, sequence: u64) -> Option<Arc<Vec<u8>>> {
+        self.documents.kept.get(&sequence).map(|raw| raw.clone())
+    }
+
+    fn stored(&mut self, sequence: u64) -> Result<Vec<u8>, String> {
+        let bytes = self.documents.frame(sequence);
+        if !bytes.is_empty() {
+            return Ok(bytes);
+        }
+        let rows = &self.documents.rows.frames;
+        let has_rows = rows.range(frame_rows(sequence)).next().is_some();
+        Err(self.damaged(sequence, if has_rows { UNREADABLE } else { MISSING }))
+    }
+
+    fn admit(&self, _: u64, _: &FoundFrame<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn damaged(&self, sequence: u64, reason: &str) -> String {
+        reason_at(sequence, self.wanted, reason)
     }
 }
