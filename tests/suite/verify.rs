@@ -300,7 +300,8 @@ fn damage_to_a_store_that_another_process_keeps_is_found() {
     let options = Options { hold: Hold::Forever, ..Options::default() };
     let store = Store::open_with(&path, options).unwrap();
     let save = |number: u64| store.save(NewEntry::default(), &vec![number; 100]).unwrap();
-    let last = (0..20).map(save).last().unwrap();
+    let saved: Vec<_> = (0..20).map(save).collect();
+    let last = saved.last().unwrap();
     let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let flip = |at: u64| {
         let mut byte = [0];
