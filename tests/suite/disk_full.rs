@@ -75,10 +75,12 @@ fn a_backup_to_a_full_disk_is_reported_as_such() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store.redb");
     save_and_be_killed(&store);
+    // Leaves less than the copy needs.
+    fs::write(mounted.path().join("filler"), vec![1; 900 << 10]).unwrap();
     let copy = mounted.path().join("copy.redb");
     let told = fails(&store, &["backup", copy.to_str().unwrap()]);
     assert!(told.contains(&format!("cannot access {}: No space left", copy.display())), "{told}");
-    assert_eq!(fs::read_dir(mounted.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(mounted.path()).unwrap().count(), 1, "only the filler");
 }
 
 /// After a kill that left a journal, reading failed on a full disk, and so did every command that

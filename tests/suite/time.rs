@@ -281,7 +281,7 @@ fn any_time_at_all_is_kept_found_and_printed() {
             );
         }
         // What is done at such a time can be read again.
-        store.log_import("here", 1).unwrap();
+        store.log_import(&format!("import at {micros}"), 1).unwrap();
         assert_eq!(store.operations(1).unwrap()[0].at.as_micros(), micros);
     }
     assert_eq!(store.count().unwrap(), 2 * times.len() as u64);
