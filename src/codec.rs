@@ -61,9 +61,9 @@ pub(crate) use placed::Placed;
 pub use seal::SecretKey;
 pub(crate) use sealed::Flaw;
 pub use source::Source;
-pub(crate) use spooled::{
-    SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count, spooled_identity,
-};
+#[cfg(test)]
+pub(crate) use spooled::encode_spooled;
+pub(crate) use spooled::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count, spooled_identity};
 use text::Appending;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;

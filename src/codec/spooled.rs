@@ -1,4 +1,4 @@
-//! A spool file: checkpoints that have no place in the store yet.
+//! A file of a spool as earlier builds wrote it: checkpoints that have no place in the store yet.
 //!
 //! Bound to its store and its own name, with a sum over the whole file: a part of it is refused.
 
@@ -12,6 +12,7 @@ const SUM_BYTES: usize = 8;
 pub(crate) const SPOOLED_HEAD_BYTES: usize = MAGIC.len() + 8 + NAME_BYTES + 4;
 
 /// The bytes of a file. Its frames stand alone and have the sequence zero.
+#[cfg(test)]
 pub(crate) fn encode_spooled(identity: u64, name: &Id, placed: &[Placed]) -> Vec<u8> {
     let mut out = Vec::new();
     out.extend_from_slice(MAGIC);
@@ -81,6 +82,7 @@ fn items_of(mut bytes: &[u8]) -> Option<Vec<Placed>> {
     Some(placed)
 }
 
+#[cfg(test)]
 fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).expect("a document is within the limits").to_le_bytes()
 }

@@ -1,7 +1,7 @@
 //! The log room: where saves are durable before the tables have them.
 //!
 //! It owns the journal, which the process that has the store appends to, the saves that wait for
-//! the tables (`intake`), and the files of the spool, where other processes leave saves that could
+//! the tables (`intake`), and the logs of the spool, where other processes leave saves that could
 //! not have the store in time.
 //!
 //! `turn` opens the journal with the file, `save` writes and empties both, and `care` checks them.

@@ -31,8 +31,8 @@ pub struct Options {
     /// turn. 5 s by default.
     pub wait: Duration,
     /// How long a save waits for its turn before it goes to the spool, a folder beside the store. A
-    /// spooled save is as durable. Every later read sees it, and the next process that has the file
-    /// takes it in first. 20 ms by default; [`Duration::MAX`] disables the spool. A save
+    /// spooled save is as durable. Every later read sees it, and the process that has the file
+    /// takes it in first. By default it does not wait; [`Duration::MAX`] disables the spool. A save
     /// under an id of the caller's own or with captured files, and a batch with one of these,
     /// always waits.
     pub spool_after: Duration,
@@ -154,7 +154,7 @@ impl Default for Options {
             create: true,
             hold: Hold::Idle(Duration::from_millis(500)),
             wait: Duration::from_secs(5),
-            spool_after: Duration::from_millis(20),
+            spool_after: Duration::ZERO,
             open_late: false,
             keeps_waiting: None,
             relaxed: Vec::new(),

@@ -10,7 +10,7 @@
 //! Locks, in the order in which a call takes them:
 //! 1. `Turn::open`: shared for a call, exclusive to open, close or compact the file. A call
 //!    that has it exclusively may wait for the lock of another process.
-//! 2. `Spool::seen`, while files of the spool are taken in.
+//! 2. `Spool::seen`, while the spool is taken in; with it `Open::logs`, for a moment.
 //! 3. `Open::journal`, from writing a save until it is pending, and for every durable commit.
 //! 4. `Open::next_name`, for the whole of a write transaction.
 //! 5. `Open::intake` and the other locks of `Open`, `Turn` and `Keeper`, each for a moment.
@@ -42,5 +42,6 @@ pub(in crate::store) mod open;
 pub(in crate::store) mod pause;
 pub(in crate::store) mod settings;
 pub(in crate::store) mod tables;
+pub(in crate::store) mod taken;
 pub(in crate::store) mod view;
 pub(in crate::store) mod wait;

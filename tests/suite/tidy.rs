@@ -52,6 +52,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
         &[
             "src/transfer/system.rs",
             "src/doctor/system.rs",
+            "src/store/engine/disk/clock.rs",
             "src/store/engine/disk/opening/folder.rs",
             "src/store/engine/disk/opening/unix.rs",
             "src/store/engine/disk/opening.rs",

@@ -9,6 +9,7 @@ use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
 use crate::codec::KeyId;
 use crate::error::{At, Error, Result};
 use crate::key::Span;
+use crate::store::turn::taken::taken;
 use crate::store::{Spooled, Store};
 
 /// What a store holds.
@@ -96,7 +97,7 @@ impl Store {
             stats.is_rekeying = snapshot.open.is_rekeying.load(Ordering::Relaxed);
             Ok(stats)
         })?;
-        stats.spool = Spooled::of(self.shared.turn.place());
+        stats.spool = Spooled::of(self.shared.turn.place(), taken);
         stats.file_bytes = self.shared.turn.disk().look(self.path()).at(self.path())?.bytes;
         Ok(stats)
     }

@@ -31,6 +31,7 @@ use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
 use crate::store::turn::held::{self, Source};
 use crate::store::turn::open::Open;
+use crate::store::turn::taken::taken;
 use crate::store::turn::wait::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use copy::Copy;
@@ -272,7 +273,7 @@ impl Store {
 
     /// Number of spooled saves that cannot be taken in for want of a key.
     fn left_out(&self, open: &Open) -> u64 {
-        if open.has_key() { 0 } else { Spooled::of(self.shared.turn.place()).checkpoints }
+        if open.has_key() { 0 } else { Spooled::of(self.shared.turn.place(), taken).checkpoints }
     }
 }
 

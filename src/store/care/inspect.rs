@@ -35,6 +35,7 @@ use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::Held;
 use crate::store::turn::lock::{Content, LockFile};
 use crate::store::turn::settings::{self, Settings};
+use crate::store::turn::taken::taken;
 use crate::store::turn::wait::{Announce, until_free};
 
 /// What can be learnt about a store without changing it.
@@ -199,7 +200,7 @@ pub(in crate::store) fn inspect_at(
         path: place.path.clone(),
         file_bytes,
         journal_bytes,
-        spool: Spooled::of(place),
+        spool: Spooled::of(place, taken),
         holder,
         lock_text: LockText::of(&LockFile::of(place)),
         state,

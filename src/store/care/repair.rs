@@ -184,7 +184,7 @@ pub(in crate::store) fn repair_at(
         // The return value says whether it was ended early.
         let _ = work.save(None)?;
         if repair.into.is_some() {
-            work.repaired.checkpoints += Spooled::of(old).checkpoints;
+            work.repaired.checkpoints += Spooled::of(old, |_| work.rows.taken.clone()).checkpoints;
         }
         work.note(&Notes::read(&rows));
         return Ok(work.repaired);
@@ -252,7 +252,7 @@ impl Work<'_> {
         self.repaired.checkpoints += count;
         let lost = lost.into_iter().map(|(place, reason)| Lost {
             place: place.display().to_string(),
-            reason: reason.to_owned(),
+            reason,
             checkpoint: None,
         });
         self.repaired.lost.extend(lost);

@@ -4,6 +4,7 @@
 //! tests can put a disk below it that fails or loses its power. Must never decide anything: the
 //! caller decides when to sync, and what a failure means.
 
+mod clock;
 pub mod opening;
 mod real;
 pub mod whole;
@@ -124,6 +125,13 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     fn journal_bytes(&self, most: u64) -> u64 {
         most
     }
+
+    /// Microseconds of a clock that all processes of this boot share and that is never set.
+    fn ticks(&self) -> u64;
+
+    /// Identifies the boot whose processes share [`Disk::ticks`]; zero where the system does not
+    /// tell.
+    fn boot(&self) -> u64;
 
     /// The names in a directory, in no order.
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;

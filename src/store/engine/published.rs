@@ -12,7 +12,7 @@
 //! - The comparison covers the slot of the commit, which slot it is, and its number of phases.
 //!   Everything else in the header may change without a commit.
 //!
-//! Journal and spool follow the same rule: the journal starts over, and files of the spool are
+//! Journal and spool follow the same rule: the journal starts over, and logs of the spool are
 //! removed, only after a durable commit that has their saves. So if the header still names this
 //! commit after they were read, they have all later saves.
 //!

@@ -58,7 +58,7 @@ pub(in crate::store) const HOLDERS: TableDefinition<'_, HolderBytes, &[u8]> =
 pub(in crate::store) const BLOBS: TableDefinition<'_, BlobBytes, &[u8]> =
     TableDefinition::new("blobs");
 
-/// The names of files of the spool whose checkpoints were taken in.
+/// What was taken in of the spool: up to where of each log, and names of files.
 pub(in crate::store) const TAKEN: TableDefinition<'_, &str, ()> = TableDefinition::new("taken");
 
 /// The key in [`META`] of the format that the store is written in.

@@ -6,6 +6,9 @@
 //! journal starts over from the front. Each item's sum is seeded with that of the item before, so
 //! old content behind the new, or between, is never taken for its continuation.
 //!
+//! The logs of the spool are journals, too: see the page of `spool`. Their items have stamps where
+//! those of a journal have sequences, and they never start over.
+//!
 //! Must never pass over an item that was on disk once: what cannot be read then is an error.
 
 mod followed;
@@ -45,9 +48,11 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Beyond this number of items, too: a process that only reads puts all of them into its tables,
 /// half of them in 10 ms.
 const ITEMS_MAX: usize = 8192;
+// A reader without a turn reads all logs from their fronts.
+const LOG_BYTES_MAX: u64 = 1 << 20;
 // A full journal and one group of the largest size, with room to spare. A longer file is refused,
 // so the reserve ends here, too.
-const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
+pub(in crate::store) const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Allocated blocks make a sync cheaper than blocks that the file system must find.
 const GROW_BYTES: u64 = 256 << 10;
 // A larger buffer is kept for the next group only if most groups are as large.
@@ -69,6 +74,8 @@ pub(in crate::store) struct Journal {
     aside: Option<(PathBuf, &'static str)>,
     /// Where the next item goes.
     end: u64,
+    /// Where the last group of items begins.
+    before: u64,
     /// The sum of the last item, or the identity if there is none.
     chain: u64,
     /// Everything before this byte is on disk, and has not been changed since.
@@ -86,8 +93,17 @@ pub(in crate::store) struct Journal {
     has_failed: bool,
     /// Reused write buffer: fresh memory of this size costs page faults.
     scratch: Vec<u8>,
-    /// Whether the file at the path must not be changed.
-    is_detached: bool,
+    usage: Usage,
+}
+
+/// What a journal is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usage {
+    Store,
+    /// A store that is open in memory: the file at the path must not be changed.
+    Detached,
+    /// A log of the spool: locked while it is open, and without a reserve.
+    Log,
 }
 
 impl Journal {
@@ -100,6 +116,7 @@ impl Journal {
             id: None,
             aside: None,
             end: HEADER_BYTES as u64,
+            before: HEADER_BYTES as u64,
             chain: identity,
             synced: 0,
             items: 0,
@@ -109,14 +126,19 @@ impl Journal {
             allocated: 0,
             has_failed: false,
             scratch: Vec::new(),
-            is_detached: false,
+            usage: Usage::Store,
         }
+    }
+
+    /// A log of the spool, whose name no other file ever has.
+    pub(in crate::store) fn log(disk: Arc<dyn Disk>, path: PathBuf, seed: u64) -> Self {
+        Self { usage: Usage::Log, ..Self::new(disk, path, seed) }
     }
 
     /// The journal of a store that is open in memory: never written, and the file at the path
     /// stays.
     pub(in crate::store) fn detached(disk: Arc<dyn Disk>, path: PathBuf, identity: u64) -> Self {
-        Self { is_detached: true, ..Self::new(disk, path, identity) }
+        Self { usage: Usage::Detached, ..Self::new(disk, path, identity) }
     }
 
     /// Whether there is a file to write to.
@@ -130,6 +152,11 @@ impl Journal {
         self.end
     }
 
+    /// The last sequence that was added, or zero.
+    pub(in crate::store) fn last(&self) -> u64 {
+        self.last
+    }
+
     /// Whether content of this length should go to the tables at once.
     pub(in crate::store) fn is_too_much(bytes: u64) -> bool {
         bytes > BYTES_MAX / 2
@@ -137,7 +164,11 @@ impl Journal {
 
     /// Whether it should start over before more is added.
     pub(in crate::store) fn is_full(&self) -> bool {
-        self.end >= self.disk.journal_bytes(BYTES_MAX) || self.items >= ITEMS_MAX
+        let bytes_max = match self.usage {
+            Usage::Store | Usage::Detached => BYTES_MAX,
+            Usage::Log => LOG_BYTES_MAX,
+        };
+        self.end >= self.disk.journal_bytes(bytes_max) || self.items >= ITEMS_MAX
     }
 
     /// Makes the file with room for content of about this length; false if that fails.
@@ -162,6 +193,7 @@ impl Journal {
         // An end mark that cannot be mistaken for old content.
         Mark { synced: self.synced, last }.encode(end, self.identity, &mut bytes);
         self.attempt(|journal| journal.write(&bytes))?;
+        self.before = self.end;
         (self.end, self.chain, self.last) = (end, chain, last);
         self.items += placed.len();
         for placed in placed {
@@ -176,6 +208,32 @@ impl Journal {
     /// started over.
     pub(in crate::store) fn is_far(&self, base: u64) -> bool {
         self.runs.to(base) >= CHAIN_STEPS_MAX
+    }
+
+    /// Writes down that all content is on disk, so that damage to its end does not look like a torn
+    /// write.
+    pub(in crate::store) fn finish(&self) {
+        if self.has_failed || self.items == 0 || self.synced != self.end {
+            return;
+        }
+        let mut bytes = Vec::new();
+        Mark { synced: self.end, last: self.last }.encode(self.end, self.identity, &mut bytes);
+        let _ = self.file.as_ref().map(|file| file.write_at(&bytes, self.end));
+    }
+
+    /// Whether nothing was ever added but what was appended last.
+    pub(in crate::store) fn is_new(&self) -> bool {
+        self.before == HEADER_BYTES as u64
+    }
+
+    /// Takes back what was appended last, and accepts nothing more.
+    pub(in crate::store) fn take_back(&mut self) {
+        self.has_failed = true;
+        if let Some(file) = &self.file
+            && file.set_length(self.before).is_ok()
+        {
+            let _ = file.sync();
+        }
     }
 
     /// Makes all content durable.
@@ -202,7 +260,7 @@ impl Journal {
     /// If this fails, the file holds nothing that the tables lack. Another file that took its place
     /// meanwhile stays.
     pub(in crate::store) fn remove(&mut self) {
-        if self.is_detached {
+        if self.usage == Usage::Detached {
             return;
         }
         let is_left = match &self.file {
@@ -264,7 +322,7 @@ impl Journal {
         if self.file.is_some() {
             return Ok(());
         }
-        if self.is_detached {
+        if self.usage == Usage::Detached {
             return Err(io::ErrorKind::StorageFull.into());
         }
         if let Some((suffix, reason)) = self.stranger()? {
@@ -277,7 +335,10 @@ impl Journal {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let file = self.disk.create(&self.path)?;
+        let file = match self.usage {
+            Usage::Log => self.disk.create_held(&self.path)?,
+            Usage::Store | Usage::Detached => self.disk.create(&self.path)?,
+        };
         self.id = file.id()?;
         let mut header = [0; HEADER_BYTES];
         header[..MAGIC.len()].copy_from_slice(MAGIC);
@@ -293,8 +354,13 @@ impl Journal {
             return Ok(());
         };
         let end = self.end + bytes;
+        let is_log = self.usage == Usage::Log;
+        if is_log && self.items == 0 {
+            // A process that saves once needs no room for more.
+            return Ok(());
+        }
         let wanted = (end + room_for(end)).next_multiple_of(GROW_BYTES).min(FILE_BYTES_MAX);
-        if wanted > self.allocated {
+        if wanted > self.allocated && !is_log {
             file.allocate(self.allocated.max(self.end), wanted)?;
             self.allocated = wanted;
         }

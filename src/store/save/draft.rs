@@ -63,9 +63,9 @@ pub struct Draft {
     pub(in crate::store) dated: Dated,
     /// Whether the caller has asked for the id, so that it can no longer change with the date.
     pub(in crate::store) is_id_known: AtomicBool,
-    /// The name of a spool file that may be left over from it, and must not be taken in once the
-    /// draft is saved.
-    pub(in crate::store) left: Option<Id>,
+    /// The row of `taken` about what may be left of it in a log, which must not be taken in once
+    /// the draft is saved.
+    pub(in crate::store) left: Option<String>,
     /// The files that are captured with it, in the order of their paths.
     pub(in crate::store) artifacts: Vec<Captured>,
     pub(in crate::store) limits: Limits,

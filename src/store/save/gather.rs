@@ -1,17 +1,19 @@
-//! Gathering: the files of the spool, read for a transaction that takes them in.
+//! Gathering: the saves of the spool, read for a transaction that takes them in.
 //!
 //! If the store is open on disk, a damaged file is set aside, and one that cannot be read now stays
 //! for another try. If it is open in memory, nothing changes, and a read fails rather than leave
 //! such a save out.
 
-use std::collections::BTreeSet;
+mod logs;
+
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, MutexGuard};
 
-use redb::{ReadableDatabase as _, ReadableTable as _};
+use redb::ReadableDatabase as _;
 
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spooled_identity};
@@ -19,7 +21,8 @@ use crate::error::{Error, Result};
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::log::spool::folder::{Folder, Listing};
-use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, FolderState};
+use crate::store::log::spool::taken::{LogName, Taken};
+use crate::store::log::spool::{BYTES_MAX, FolderState, GROUP_BYTES};
 use crate::store::options::{Durability, Limits, SetAside};
 use crate::store::save::draft::{Dated, Draft};
 use crate::store::save::pack::Reach;
@@ -30,12 +33,16 @@ use crate::sync::lock;
 // Beyond this the rest waits for the next transaction: memory is bounded.
 const RAW_BYTES: usize = 16 << 20;
 
-/// Spool files read for one transaction. No other thread takes them in meanwhile.
+/// Spooled saves read for one transaction. No other thread takes them in meanwhile.
 pub(in crate::store) struct Gathered<'a> {
     seen: Option<MutexGuard<'a, FolderState>>,
     pub(super) files: Vec<(Id, Range<usize>)>,
     pub(super) drafts: Vec<Draft>,
-    /// Names of files that cannot come back.
+    /// Those of logs, in order.
+    pub(super) of_logs: Range<usize>,
+    /// Up to which stamps logs are read.
+    pub(super) logs: BTreeMap<LogName, u64>,
+    /// Rows of `taken` about files that cannot come back.
     pub(super) gone: Vec<String>,
     /// Whether more is left than fits one transaction.
     pub(super) is_part: bool,
@@ -64,12 +71,17 @@ impl From<Flaw> for Refusal {
 
 impl Gathered<'_> {
     pub(in crate::store) fn none() -> Self {
+        Self::with(None)
+    }
+
+    fn with(seen: Option<MutexGuard<'_, FolderState>>) -> Gathered<'_> {
         let (files, drafts, gone) = (Vec::new(), Vec::new(), Vec::new());
-        Self { seen: None, files, drafts, gone, is_part: false }
+        let (of_logs, logs) = (0..0, BTreeMap::new());
+        Gathered { seen, files, drafts, of_logs, logs, gone, is_part: false }
     }
 
     pub(in crate::store) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.logs.is_empty()
     }
 
     pub(in crate::store) fn drafts(&mut self) -> &mut [Draft] {
@@ -85,13 +97,15 @@ impl Gathered<'_> {
 }
 
 impl Shared {
-    /// Reads the files of the spool, and sets aside foreign and damaged ones.
+    /// Reads what is in the spool, and sets aside foreign and damaged files.
     pub(super) fn gather(&self, open: &Open) -> Result<Gathered<'_>> {
         // Taken-in saves are stored anew, which needs the key.
         if !open.has_key() {
             return Ok(Gathered::none());
         }
         let mut seen = lock(&self.spool.seen);
+        // Before anything is read: see the page of `log/spool.rs`.
+        let cut = self.turn.disk().ticks();
         let listing = match seen.news(&self.spool.folder, !open.is_in_memory()) {
             Ok(Some(listing)) => listing,
             Ok(None) => return Ok(Gathered::none()),
@@ -100,21 +114,36 @@ impl Shared {
                 return Err(error);
             }
         };
-        let mut gathered = Gathered { seen: Some(seen), ..Gathered::none() };
+        let mut gathered = Gathered::with(Some(seen));
         let noted = noted(open, self.turn.path())?;
+        self.gather_files(open, (&listing, &noted), &mut gathered)?;
+        let was_part = gathered.is_part;
+        if !was_part {
+            self.gather_logs(open, (&listing, &noted, cut), &mut gathered)?;
+        }
+        if gathered.is_empty() || open.is_in_memory() {
+            // In memory, deltas would gain nothing.
+            return Ok(gathered);
+        }
+        gathered.gone = self.gone(&noted, &listing);
+        self.pack_by(&mut gathered.drafts, Reach::Open(open))?;
+        Ok(gathered)
+    }
+
+    /// Reads files with one group of saves each.
+    fn gather_files(
+        &self,
+        open: &Open,
+        (listing, noted): (&Listing, &Taken),
+        gathered: &mut Gathered<'_>,
+    ) -> Result<()> {
         let (again, new): (Vec<&Id>, Vec<&Id>) =
-            listing.saved.iter().partition(|name| noted.contains(name.as_str()));
+            listing.saved.iter().partition(|name| noted.has(name));
         // Their take-in was interrupted. In memory they are still needed.
         for name in again.into_iter().filter(|_| !open.is_in_memory()) {
             self.spool.folder.remove(name);
         }
-        if new.is_empty() {
-            return Ok(gathered);
-        }
-        if !open.is_in_memory() {
-            gathered.gone = self.gone(noted, &listing);
-        }
-        let mut raw_bytes = 0;
+        let (mut raw_bytes, is_any) = (0, !new.is_empty());
         for name in new {
             if raw_bytes > RAW_BYTES {
                 gathered.is_part = true;
@@ -132,15 +161,11 @@ impl Shared {
                 Err(Refusal::NotNow | Refusal::NoKey(_) | Refusal::Io(_)) => {}
             }
         }
-        // In memory, deltas and a rest for files that failed would gain nothing.
-        if open.is_in_memory() {
-            return Ok(gathered);
-        }
-        if gathered.files.is_empty() {
+        // A rest would hide the logs.
+        if is_any && gathered.files.is_empty() && listing.logs.is_empty() && !open.is_in_memory() {
             gathered.rest();
         }
-        self.pack_by(&mut gathered.drafts, Reach::Open(open))?;
-        Ok(gathered)
+        Ok(())
     }
 
     /// Fails a read rather than leave out a save that every process could read.
@@ -155,14 +180,12 @@ impl Shared {
         }
     }
 
-    /// The names that need no note any more.
-    fn gone(&self, mut noted: BTreeSet<String>, listing: &Listing) -> Vec<String> {
-        noted.retain(|name| !Folder::is_in(listing, name));
-        // They are not in the folder; now they are not on disk either.
-        if noted.is_empty() || self.spool.folder.sync().is_err() {
-            return Vec::new();
-        }
-        noted.into_iter().collect()
+    /// The rows that are not needed any more.
+    fn gone(&self, noted: &Taken, listing: &Listing) -> Vec<String> {
+        let gone = noted.0.iter().filter(|row| !Folder::is_in(listing, row));
+        let gone: Vec<String> = gone.cloned().collect();
+        // Their files are not in the folder; now they are not on disk either.
+        if gone.is_empty() || self.spool.folder.sync().is_err() { Vec::new() } else { gone }
     }
 
     fn read_file(&self, name: &Id, open: &Open) -> Result<Vec<Draft>, Refusal> {
@@ -177,20 +200,20 @@ impl Shared {
         identity: Option<u64>,
         frames: &Frames,
     ) -> Result<Vec<Draft>, Refusal> {
-        let read = folder.read(name, FILE_BYTES_MAX).map_err(Refusal::Io)?;
+        let read = folder.read(name, BYTES_MAX).map_err(Refusal::Io)?;
         let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
         let identity = identity.or_else(|| spooled_identity(&bytes)).unwrap_or_default();
         let placed = decode_spooled(&bytes, identity, name).map_err(Refusal::Damaged)?;
         // A writer stops at this length, or after one document.
         let raw_bytes: u64 = placed.iter().map(|placed| placed.entry.raw_bytes()).sum();
-        if raw_bytes > FILE_BYTES as u64 + Limits::DOCUMENT_BYTES_MAX as u64 {
+        if raw_bytes > GROUP_BYTES as u64 + Limits::DOCUMENT_BYTES_MAX as u64 {
             return Err(Refusal::Damaged("it has more than a file may have"));
         }
         placed.into_iter().map(|placed| self.unpacked(placed, frames)).collect()
     }
 
     /// A checkpoint of the spool as if it were about to be saved.
-    fn unpacked(&self, placed: Placed, frames: &Frames) -> Result<Draft, Refusal> {
+    pub(super) fn unpacked(&self, placed: Placed, frames: &Frames) -> Result<Draft, Refusal> {
         let Placed { entry, frame } = placed;
         let found = FoundFrame::parse(&frame).map_err(Refusal::Damaged)?;
         if found.link.is_some() || found.raw_bytes != entry.raw_bytes() {
@@ -205,7 +228,11 @@ impl Shared {
     }
 
     fn set_aside(&self, name: &Id, reason: &str) {
-        match (self.spool.folder.set_aside(name), &self.options.on_set_aside) {
+        self.tell_set_aside(self.spool.folder.set_aside(name), reason);
+    }
+
+    fn tell_set_aside(&self, outcome: Result<PathBuf>, reason: &str) {
+        match (outcome, &self.options.on_set_aside) {
             (Ok(path), Some(hear)) => hear(SetAside { path, reason: reason.to_owned() }),
             (Ok(_), None) => {}
             // The file stays, for the next process to try.
@@ -235,12 +262,8 @@ impl Draft {
     }
 }
 
-/// The names of files that were taken in.
-fn noted(open: &Open, path: &Path) -> Result<BTreeSet<String>> {
+/// What was taken in.
+fn noted(open: &Open, path: &Path) -> Result<Taken> {
     let transaction = open.database.begin_read().within(path)?;
-    let Some(taken) = open_if_made(&transaction, TAKEN, path)? else {
-        return Ok(BTreeSet::new());
-    };
-    let rows = taken.iter().within(path)?;
-    rows.map(|row| Ok::<_, Error>(row.within(path)?.0.value().to_owned())).collect()
+    Taken::read(open_if_made(&transaction, TAKEN, path)?, path)
 }

@@ -26,12 +26,17 @@ impl Shared {
         loop {
             let spools_at = self.spools_at(arrived).filter(|_| draft.can_be_spooled());
             let patience = spools_at.map_or(Patience::Usual, Patience::Until);
-            match self.pack_by(slice::from_mut(&mut draft), Reach::Turn(patience)) {
-                // The leader tries a last time, and then spools its group.
-                Err(Error::Locked { .. }) if spools_at.is_some() => {
-                    draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
+            let is_beside = spools_at.is_some() && self.saves_beside();
+            if is_beside {
+                draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
+            } else {
+                match self.pack_by(slice::from_mut(&mut draft), Reach::Turn(patience)) {
+                    // The leader tries a last time, and then spools its group.
+                    Err(Error::Locked { .. }) if spools_at.is_some() => {
+                        draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
+                    }
+                    packed => packed?,
                 }
-                packed => packed?,
             }
             match self.join_group(draft, spools_at) {
                 Outcome::Done(outcome) => return *outcome,
@@ -79,7 +84,12 @@ impl Shared {
         let until = spools_at.or_else(|| self.spools_at(Instant::now()));
         let patience = until.map_or(Patience::Usual, Patience::Until);
         // In any case the lead is handed over, and every saver gets its outcome.
-        let saved = without_panics(self.turn.path(), || self.write_group(patience, &mut group));
+        let is_beside = until.is_some() && group.iter().all(Draft::can_be_spooled);
+        let saved = if is_beside && self.saves_beside() {
+            Err(self.turn.locked(Instant::now()))
+        } else {
+            without_panics(self.turn.path(), || self.write_group(patience, &mut group))
+        };
         let mut outcomes: Vec<Outcome> = match saved {
             Ok(outcomes) => outcomes.into_iter().map(Outcome::done).collect(),
             Err(Error::Locked { .. }) if until.is_some() => self.put_off(group),

@@ -86,6 +86,7 @@ impl Shared {
         if !self.keeper.is_absent() {
             return;
         }
+        self.spool.let_go_if_idle();
         if self.options.hold != Hold::Forever || self.turn.is_over() {
             return self.let_go();
         }

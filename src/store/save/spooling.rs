@@ -4,13 +4,14 @@
 
 use std::time::Instant;
 
-use crate::checkpoint::{Entry, Id};
-use crate::codec::{Frame, KeyId, Placed, encode_spooled};
+use crate::checkpoint::Entry;
+use crate::codec::{Frame, KeyId, Placed};
 use crate::error::{Error, Result};
 use crate::store::chain::packed::Packed;
 use crate::store::engine::sealing::{Sealing, Unsealed, bytes_of};
-use crate::store::log::spool::FILE_BYTES;
-use crate::store::log::spool::folder::Left;
+use crate::store::log::spool::GROUP_BYTES;
+use crate::store::log::spool::own::Left;
+use crate::store::log::spool::taken::LogName;
 use crate::store::options::Options;
 use crate::store::save::draft::Draft;
 use crate::store::save::shared::Shared;
@@ -20,6 +21,8 @@ use crate::store::turn::file;
 /// The key that seals spooled saves, if any; this handle has it.
 pub(in crate::store) struct Seals(pub(in crate::store) Option<KeyId>);
 
+// Names, and what else an entry has.
+const ITEM_BYTES: u64 = 512;
 // Retries, of 5 ms each, to read the key while another process changes it.
 const SETTLING: usize = 40;
 
@@ -29,6 +32,11 @@ impl Draft {
     pub(in crate::store) fn can_be_spooled(&self) -> bool {
         !self.has_own_id && self.artifacts.is_empty()
     }
+}
+
+/// An entry has no sequence before it is taken in.
+fn acknowledged(placed: Placed) -> Entry {
+    Entry { sequence: 0, ..placed.entry }
 }
 
 fn can_be_spooled(drafts: &[Draft]) -> Vec<usize> {
@@ -56,6 +64,12 @@ impl Shared {
         }
     }
 
+    /// Whether saves of this process go to its log though it has the store: it would have to take
+    /// in what others spool before each of them, so the keeper does that for all together.
+    pub(in crate::store) fn saves_beside(&self) -> bool {
+        self.spool.is_busy() && !self.keeper.is_absent() && self.turn.note_use()
+    }
+
     /// `None` if nothing is spooled.
     fn waits_until(&self, arrived: Instant) -> Option<Instant> {
         let Options { wait, spool_after, .. } = &self.options;
@@ -74,10 +88,11 @@ impl Shared {
             return entries;
         }
         let mut left = can_be_spooled(drafts);
+        self.spool.pace(self.turn.path(), left.len());
         while !left.is_empty() {
-            // Writing a file takes time, and the lock holder may change the key meanwhile.
+            // Writing takes time, and the lock holder may change the key meanwhile.
             let Some(seals) = self.seals() else { break };
-            let Some(saved) = self.spool_file((identity, &seals), drafts, &mut left) else { break };
+            let Some(saved) = self.spool_part((identity, &seals), drafts, &mut left) else { break };
             for (at, entry) in saved {
                 entries[at] = Some(entry);
             }
@@ -90,56 +105,54 @@ impl Shared {
         entries
     }
 
-    /// Makes one file of the first drafts left, and returns the entries of those that are durable
-    /// now; `None` if one cannot be sealed.
-    pub(in crate::store) fn spool_file(
+    /// Appends the first drafts left to the log of this process, and returns the entries of those
+    /// that are durable now; `None` if one cannot be sealed.
+    pub(in crate::store) fn spool_part(
         &self,
         (identity, seals): (u64, &Seals),
         drafts: &mut [Draft],
         left: &mut Vec<usize>,
     ) -> Option<Vec<(usize, Entry)>> {
         let part = self.part(drafts, left, seals)?;
-        let (part, alone): (Vec<usize>, Vec<Placed>) = part.into_iter().unzip();
-        match self.put(identity, &alone, seals) {
-            Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(|it| it.entry)).collect()),
-            Err(name) => {
+        let (part, mut alone): (Vec<usize>, Vec<Placed>) = part.into_iter().unzip();
+        match self.append(identity, &mut alone, seals) {
+            Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(acknowledged)).collect()),
+            Err(left) => {
                 // The save waits for the store. The caller should learn why it is slow.
                 self.spool.folder.check().unwrap_or_else(|error| self.tell(error));
-                for at in part {
-                    drafts[at].left.clone_from(&name);
+                for (at, placed) in part.into_iter().zip(alone) {
+                    let row = |log: &LogName| log.left(placed.entry.sequence);
+                    drafts[at].left = left.as_ref().map(row);
                 }
                 Some(Vec::new())
             }
         }
     }
 
-    /// Writes a file; on failure returns the name of the file that may exist all the same.
-    fn put(&self, identity: u64, alone: &[Placed], seals: &Seals) -> Result<(), Option<Id>> {
-        let put = || {
-            // Never reused: a name noted as taken in stays noted.
-            let name = self.spool.folder.next_name((self.options.clock)());
-            let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
-            match put {
-                Ok(()) if self.stays(seals) => Ok(()),
-                Ok(()) => {
-                    self.spool.folder.remove(&name);
-                    let _ = self.spool.folder.sync();
-                    Err((Left::Perhaps, name))
-                }
-                Err(left) => Err((left, name)),
+    /// Appends a group; on failure returns the log that may have some of it all the same.
+    fn append(
+        &self,
+        identity: u64,
+        alone: &mut [Placed],
+        seals: &Seals,
+    ) -> Result<(), Option<LogName>> {
+        let bytes = alone.iter().map(|placed| placed.frame.len() as u64 + ITEM_BYTES).sum();
+        let now = (self.options.clock)();
+        match self.spool.append((identity, now), alone, bytes) {
+            Ok(()) if self.stays(seals) => {
+                self.keeper.note_log();
+                Ok(())
             }
-        };
-        let put = match put() {
-            Err((Left::Swept, _)) => put(),
-            other => other,
-        };
-        put.map_err(|(left, name)| (left == Left::Perhaps).then_some(name))
+            Ok(()) => Err(self.spool.take_back()),
+            Err(Left::Perhaps(log)) => Err(Some(log)),
+            Err(Left::Nothing) => Err(None),
+        }
     }
 
-    /// Whether a file may stay, since the store still uses the key that seals it.
+    /// Whether what was appended may stay, since the store still uses the key that seals it.
     ///
-    /// A rekey first changes the lock file, and then takes in what is there. So it takes in every
-    /// earlier file. A later file under the old key could not be read with the new key alone.
+    /// A rekey first changes the lock file, and then takes in what is there. So it takes in
+    /// everything earlier. What came later under the old key could not be read with the new one.
     fn stays(&self, Seals(key): &Seals) -> bool {
         let mut looks = (0..SETTLING).map(|_| self.turn.learn_sealing());
         let now = looks.find(|sealing| *sealing != Sealing::Unknown);
@@ -157,7 +170,7 @@ impl Shared {
         }
     }
 
-    /// Takes the first drafts that fill a file; `None` if one cannot be sealed: then opening the
+    /// Takes the first drafts that fill a group; `None` if one cannot be sealed: then opening the
     /// store reports why.
     fn part(
         &self,
@@ -167,7 +180,7 @@ impl Shared {
     ) -> Option<Vec<(usize, Placed)>> {
         let mut part = Vec::new();
         let mut bytes = 0;
-        while bytes < FILE_BYTES && !left.is_empty() {
+        while bytes < GROUP_BYTES && !left.is_empty() {
             let at = left.remove(0);
             let placed = self.standing_alone(&drafts[at], seals).ok()?;
             bytes += drafts[at].raw.len();

@@ -1,11 +1,10 @@
-//! Taking in: spooled saves go into the tables, each file exactly once.
+//! Taking in: spooled saves go into the tables, each exactly once.
 //!
-//! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
-//! the file goes. A file whose name is noted is never taken in. A name is forgotten only once it is
-//! certain that its file cannot come back. The page of `log/spool.rs` has the proof.
+//! The transaction that adds saves of a log also notes up to where it has them, and is on disk
+//! before the log goes. Nothing before that place is ever taken in again. A log is forgotten only
+//! once it is certain that it cannot come back. The page of `log/spool.rs` has the proof.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::codec::Frames;
 use crate::error::{Error, Result};
@@ -14,6 +13,8 @@ use crate::store::engine::fault::In;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::table::TAKEN;
 use crate::store::log::spool::folder::Folder;
+use crate::store::log::spool::logs::remains;
+use crate::store::log::spool::taken::Taken;
 use crate::store::save::draft::Draft;
 use crate::store::save::gather::{Gathered, Refusal};
 use crate::store::save::shared::Shared;
@@ -85,29 +86,33 @@ impl Shared {
         &self,
         other: &StorePath,
         identity: Option<u64>,
-        taken: &BTreeSet<String>,
+        taken: &Taken,
         frames: &Frames,
-    ) -> Result<(u64, Vec<(PathBuf, &'static str)>)> {
+    ) -> Result<(u64, Vec<(PathBuf, String)>)> {
         let folder = Folder::of(other);
         let (mut count, mut lost) = (0, Vec::new());
         let listing = folder.list()?;
-        for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
-            let mut drafts = match self.read_from(&folder, name, identity, frames) {
-                Ok(drafts) => drafts,
-                Err(Refusal::Damaged(reason)) => {
-                    lost.push((folder.saved(name), reason));
-                    continue;
+        let mut waiting: Vec<Vec<Draft>> = Vec::new();
+        for name in listing.saved.iter().filter(|name| !taken.has(name)) {
+            match self.read_from(&folder, name, identity, frames) {
+                Ok(drafts) => waiting.push(drafts),
+                Err(refusal) => {
+                    let path = folder.saved(name);
+                    let reason = reason(frames, &path, &refusal)?;
+                    lost.push((path, reason));
                 }
-                // Its place is taken, so this is its last chance.
-                Err(Refusal::NoKey(id)) => {
-                    let what = folder.saved(name).display().to_string();
-                    return Err(no_key(frames.keys(), what, id));
-                }
-                Err(Refusal::NotNow | Refusal::Io(_)) => {
-                    lost.push((folder.saved(name), "it cannot be read here"));
-                    continue;
-                }
-            };
+            }
+        }
+        let logs = remains(&folder, &listing.logs, identity, taken);
+        lost.extend(logs.lost);
+        for (path, mut placed) in logs.items {
+            placed.entry.sequence = 0;
+            match self.unpacked(placed, frames) {
+                Ok(draft) => waiting.push(vec![draft]),
+                Err(refusal) => lost.push((path.clone(), reason(frames, &path, &refusal)?)),
+            }
+        }
+        for mut drafts in waiting {
             self.pack(&mut drafts)?;
             for saved in self.write_group(Patience::Usual, &mut drafts)? {
                 match saved {
@@ -123,6 +128,8 @@ impl Shared {
 
     /// Removes the files whose checkpoints are durable in the tables.
     pub(in crate::store) fn discard(&self, open: &Open, gathered: &Gathered<'_>) {
+        let mut logs = lock(&open.logs);
+        logs.confirm();
         // In memory, only the files have them durably.
         if open.is_in_memory() {
             return;
@@ -131,6 +138,7 @@ impl Shared {
         for (name, _) in &gathered.files {
             self.spool.folder.remove(name);
         }
+        logs.over().iter().for_each(|name| self.spool.folder.remove_log(name));
     }
 
     /// Whether there may be more files.
@@ -160,15 +168,23 @@ impl Writer<'_> {
             }
             taken.insert(name.as_str(), ()).within(self.path)?;
         }
+        for at in gathered.of_logs.clone() {
+            self.add_spooled(&mut gathered.drafts, at)?;
+        }
+        for (log, stamp) in &gathered.logs {
+            let (from, to) = log.ups();
+            taken.retain_in(from.as_str()..=to.as_str(), |_, ()| false).within(self.path)?;
+            taken.insert(log.up_to(*stamp).as_str(), ()).within(self.path)?;
+        }
         Ok(())
     }
 
-    /// Notes the leftover file of a save that then waited for the store. If a power loss brought
-    /// the file back, it could restore a checkpoint deleted meanwhile.
+    /// Notes what is left in a log of a save that then waited for the store. If a power loss
+    /// brought that back, it could restore a checkpoint deleted meanwhile.
     pub(in crate::store) fn note_left(&self, draft: &Draft) -> Result<()> {
-        let Some(name) = &draft.left else { return Ok(()) };
+        let Some(row) = &draft.left else { return Ok(()) };
         let mut taken = self.transaction.open_table(TAKEN).within(self.path)?;
-        taken.insert(name.as_str(), ()).within(self.path)?;
+        taken.insert(row.as_str(), ()).within(self.path)?;
         Ok(())
     }
 
@@ -186,5 +202,14 @@ impl Writer<'_> {
         let now = drafts[at].entry.created_at;
         let placed = lock(&self.open.intake).place((drafts, at), self.open, now)?;
         self.insert(&placed)
+    }
+}
+
+/// Why a file cannot be taken in. Its place is taken, so this is its last chance.
+fn reason(frames: &Frames, path: &Path, refusal: &Refusal) -> Result<String> {
+    match refusal {
+        Refusal::Damaged(reason) => Ok((*reason).to_owned()),
+        Refusal::NoKey(id) => Err(no_key(frames.keys(), path.display().to_string(), *id)),
+        Refusal::NotNow | Refusal::Io(_) => Ok("it cannot be read here".to_owned()),
     }
 }

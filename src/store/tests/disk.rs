@@ -78,6 +78,7 @@ mod room;
 mod sectors;
 mod simulated;
 mod space;
+mod spooled;
 mod viewed;
 mod workload;
 

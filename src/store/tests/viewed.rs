@@ -4,6 +4,7 @@
 use std::error::Error as _;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use super::{about, state};
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::key::Span;
 use crate::retention::Policy;
 use crate::store::engine::location;
+use crate::store::log::spool::own::IDLE;
 use crate::store::{Hold, Options, Settings, Store};
 
 /// A store that one handle has open, and another handle that reads beside it.
@@ -231,7 +233,7 @@ fn a_damaged_journal_fails_a_view_as_it_fails_a_turn() {
 
 /// The whole files are read, and a turn sets the damaged one aside.
 #[test]
-fn a_damaged_file_of_the_spool_hides_no_other() {
+fn a_damaged_log_of_the_spool_hides_no_other() {
     for has_view in [false, true] {
         let killed = Killed::new();
         let reader = has_view.then(|| killed.reader(0));
@@ -243,6 +245,9 @@ fn a_damaged_file_of_the_spool_hides_no_other() {
         for number in 40..43 {
             let mut drafts = vec![spooler.draft(about(0), &state(0, number)).unwrap()];
             saved.push(spooler.shared.spool(&mut drafts).remove(0).unwrap().id);
+            // The next one goes to another log.
+            thread::sleep(IDLE);
+            assert!(!spooler.shared.spool.let_go_if_idle());
         }
         let folder = location::beside(&killed.path(), ".spool");
         let mut files: Vec<_> =
@@ -250,7 +255,7 @@ fn a_damaged_file_of_the_spool_hides_no_other() {
         files.sort();
         assert_eq!(files.len(), 3);
         let mut bytes = fs::read(&files[1]).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
+        bytes[40] ^= 1;
         fs::write(&files[1], &bytes).unwrap();
         let reader = reader.unwrap_or_else(|| {
             Store::open_with(killed.path(), Options { create: false, ..Options::default() })

@@ -32,6 +32,8 @@ use crate::sync::{lock, read, try_read, try_write, write};
 const POLL: Duration = Duration::from_millis(1);
 // Lets a turn do enough work to be worth those syncs.
 const TURN_MIN: Duration = Duration::from_millis(20);
+// How long a call waits at least for other threads of this process: about as long as opening takes.
+const THREADS: Duration = Duration::from_millis(20);
 // Polls, at `POLL` intervals, before a half-written signature counts as unknown.
 const SIGNING: u32 = 5;
 
@@ -196,6 +198,15 @@ impl Turn {
         }
     }
 
+    /// Keeps the file from being let go as idle; false if this process does not have it.
+    pub(in crate::store) fn note_use(&self) -> bool {
+        let is_open = try_read(&self.open).is_some_and(|it| self.is_ready(it.as_ref(), Use::Write));
+        if is_open {
+            self.used_micros.store(self.now_micros(), Ordering::Relaxed);
+        }
+        is_open
+    }
+
     fn now_micros(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
@@ -220,8 +231,9 @@ impl Turn {
                 let open = self.make_ready(open, (patience, usage), arrived)?;
                 return Ok(RwLockWriteGuard::downgrade(open));
             }
-            // Another thread waits for the turn, or uses the file alone.
-            if Instant::now() >= until {
+            // Another thread opens or closes the file, or uses it alone. That is over soon, or
+            // other processes wait for it, too.
+            if Instant::now() >= until.max(arrived + THREADS) {
                 return Err(self.locked(arrived));
             }
             thread::sleep(POLL);

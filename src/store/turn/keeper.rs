@@ -5,11 +5,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::store::log::spool::own::IDLE as LOG_IDLE;
 use crate::store::options::{Hold, Options};
 use crate::sync::lock;
 
 // How soon the keeper notices another waiting process.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+// How soon it takes in what others spool, while they do so often.
+const LOOK_BUSY_EVERY: Duration = Duration::from_millis(1);
 // How soon a sole owner notices spooled saves of others; readers notice at once.
 const LOOK_ALONE_EVERY: Duration = Duration::from_millis(250);
 // Retrying at once would fail the same way.
@@ -32,6 +35,8 @@ struct Duty {
     is_open: bool,
     relaxed_since: Option<Instant>,
     pending_since: Option<Instant>,
+    /// When to look whether the log of this process is still used.
+    log_due: Option<Instant>,
     /// When something last went wrong in the background.
     failed_at: Option<Instant>,
     /// Background errors, for the next call that can report them.
@@ -72,6 +77,21 @@ impl Keeper {
             duty.pending_since = Some(Instant::now());
             self.bell.notify_all();
         }
+    }
+
+    /// This process has a log, which it should let go once it is idle.
+    pub(in crate::store) fn note_log(&self) {
+        let mut duty = self.lock();
+        if duty.log_due.is_none() {
+            duty.log_due = Some(Instant::now() + LOG_IDLE);
+            self.bell.notify_all();
+        }
+    }
+
+    /// Whether it is time to look at the log of this process.
+    pub(in crate::store) fn is_log_due(&self) -> bool {
+        let mut duty = self.lock();
+        duty.log_due.take_if(|due| *due <= Instant::now()).is_some()
     }
 
     /// Everything is durable.
@@ -161,9 +181,13 @@ impl Keeper {
 
     /// Sleeps until something is due; false if the store is being closed.
     ///
-    /// `looked` is when the keeper last checked for another waiting process. The next check is on
-    /// time, however often the bell rings.
-    pub(in crate::store) fn wait(&self, options: &Options, looked: Instant) -> bool {
+    /// `looked` is when the keeper last checked for another waiting process, and whether others
+    /// spool often. The next check is on time, however often the bell rings.
+    pub(in crate::store) fn wait(
+        &self,
+        options: &Options,
+        (looked, is_busy): (Instant, bool),
+    ) -> bool {
         let mut duty = self.lock();
         loop {
             if duty.stop {
@@ -172,11 +196,13 @@ impl Keeper {
             let flush = duty.flush_due(options.flush_within);
             let settle = duty.pending_since.map(|since| since + SETTLE_WITHIN);
             let look_every = match options.hold {
+                _ if is_busy => LOOK_BUSY_EVERY,
                 Hold::Idle(_) => LOOK_EVERY,
                 Hold::Forever => LOOK_ALONE_EVERY,
             };
             let look = duty.is_open.then_some(looked + look_every);
-            let Some(due) = flush.into_iter().chain(settle).chain(look).min() else {
+            let log = duty.log_due;
+            let Some(due) = flush.into_iter().chain(settle).chain(look).chain(log).min() else {
                 duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };

@@ -20,6 +20,7 @@ use crate::store::engine::names::Names;
 use crate::store::engine::overlay::Overlay;
 use crate::store::log::intake::Intake;
 use crate::store::log::journal::{self, Journal};
+use crate::store::log::spool::logs::Logs;
 use crate::store::options::{Options, SetAside};
 use crate::store::turn::file::Refusal;
 use crate::store::turn::found::StoreFacts;
@@ -61,6 +62,9 @@ pub(in crate::store) struct Open {
     pub(in crate::store) journal: Mutex<Journal>,
     /// Taken second. Held for the whole of a write transaction.
     pub(in crate::store) next_name: Mutex<NameId>,
+    /// How far the logs of the spool are read. Held for a moment, by a caller that has
+    /// `Spool::seen`.
+    pub(in crate::store) logs: Mutex<Logs>,
     /// Taken last, and for a moment only.
     pub(in crate::store) intake: Mutex<Intake>,
     /// Number of acknowledged saves that are not in the tables yet.
@@ -124,7 +128,8 @@ impl Open {
             disk.sync_directory(directory).at(directory)?;
         }
         let journal_path = location::beside(path, ".journal");
-        let left = journal::look(disk, &journal_path, identity, next_sequence)?;
+        let left =
+            journal::look(disk, (&journal_path, journal::FILE_BYTES_MAX), identity, next_sequence)?;
         let aside = journal::clear_place(disk, &journal_path, &left)?;
         if let (Some((path, reason)), Some(hear)) = (aside, &options.on_set_aside) {
             hear(SetAside { path, reason: reason.to_owned() });
@@ -160,7 +165,12 @@ impl Open {
     ) -> Result<Self> {
         let StoreFacts { next_sequence, identity, .. } = opened.2;
         let path = location::beside(&place.path, ".journal");
-        let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
+        let left = journal::look(
+            place.disk.as_ref(),
+            (&path, journal::FILE_BYTES_MAX),
+            identity,
+            next_sequence,
+        )?;
         if !left.placed.is_empty() {
             // Relaxed saves must not wait for room in the tables to be durable. If the sync fails,
             // the next write puts them into the tables anyway.
@@ -223,6 +233,7 @@ impl Open {
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, found.highest, left)),
             journal: Mutex::new(journal),
+            logs: Mutex::default(),
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),

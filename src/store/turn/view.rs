@@ -23,7 +23,7 @@ use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::table::FRAMES;
-use crate::store::log::journal::Followed;
+use crate::store::log::journal::{FILE_BYTES_MAX, Followed};
 use crate::store::options::Options;
 use crate::store::turn::file;
 use crate::store::turn::found::StoreFacts;
@@ -63,7 +63,7 @@ impl View {
             let found = StoreFacts::read(&database, &place.path)?;
             let path = location::beside(&place.path, ".journal");
             let (disk, identity, next) = (place.disk.clone(), found.identity, found.next_sequence);
-            let (followed, left) = Followed::start(disk, path, identity, next)?;
+            let (followed, left) = Followed::start(disk, (path, FILE_BYTES_MAX), identity, next)?;
             let opened = (database, id, found);
             let open = Open::view(opened, overlay.clone(), frames, (left, place, options));
             open.provisional_from.store(followed.next_sequence(), Ordering::Release);

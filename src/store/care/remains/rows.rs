@@ -18,6 +18,7 @@ use crate::store::engine::pages::{Pages, Row, Shape, Table, Visited};
 use crate::store::engine::table::{
     ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
 };
+use crate::store::log::spool::taken;
 use crate::store::options::Limits;
 
 /// The bytes of a value in the file.
@@ -48,7 +49,7 @@ pub(in crate::store::care) struct Rows {
     pub(in crate::store::care) operations: BTreeMap<u64, ValueSpan>,
     pub(in crate::store::care) settings: Option<ValueSpan>,
     /// The names of files of the spool that were taken in.
-    pub(in crate::store::care) taken: BTreeSet<String>,
+    pub(in crate::store::care) taken: taken::Taken,
 }
 
 /// What was found, beside the rows that were added to those of the tables.
@@ -98,7 +99,7 @@ impl Rows {
             blobs: BTreeMap::new(),
             operations: BTreeMap::new(),
             settings: None,
-            taken: BTreeSet::new(),
+            taken: taken::Taken::default(),
         };
         for table in &trees.tables {
             rows.take(table, &mut trees.seen);
@@ -159,12 +160,12 @@ impl Rows {
             }
             name if name == TAKEN.name() => {
                 let shape = Shape { key: None, value: Some(0) };
-                let mut taken = BTreeSet::new();
+                let mut rows = BTreeSet::new();
                 self.walk(table, shape, seen, &mut |row| {
                     let name = std::str::from_utf8(row.key).ok().filter(|_| row.is_checked);
-                    taken.extend(name.map(str::to_owned));
+                    rows.extend(name.map(str::to_owned));
                 });
-                self.taken = taken;
+                self.taken = taken::Taken(rows);
             }
             name if name == OPERATIONS.name() => {
                 let (operations, _) = self.placed(table, seen);

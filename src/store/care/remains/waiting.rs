@@ -24,7 +24,12 @@ pub(in crate::store::care) fn waiting(old: &StorePath, rows: &Rows) -> Result<Wa
     let path = location::beside(&old.path, ".journal");
     let identity = rows.meta.get(IDENTITY_KEY).copied();
     let next_sequence = rows.next_sequence();
-    let scanned = match journal::scan(old.disk.as_ref(), &path, identity, next_sequence) {
+    let scanned = match journal::scan(
+        old.disk.as_ref(),
+        (&path, journal::FILE_BYTES_MAX),
+        identity,
+        next_sequence,
+    ) {
         Ok(scanned) => scanned.unwrap_or_default(),
         Err(error @ Error::Io { .. }) => return Err(error),
         Err(error) => {

@@ -65,7 +65,7 @@ pub(super) fn add_notes(
         if let Some(identity) = rows.meta.get(IDENTITY_KEY).filter(|_| is_in_place) {
             meta.insert(IDENTITY_KEY, identity).within(path)?;
             let mut taken = transaction.open_table(TAKEN).within(path)?;
-            for name in &rows.taken {
+            for name in &rows.taken.0 {
                 taken.insert(name.as_str(), ()).within(path)?;
             }
         }

@@ -89,7 +89,12 @@ fn check_journal(
 
 fn check_items(place: &StorePath, identity: u64, next: u64, found: &mut Verification) {
     let path = &location::beside(&place.path, ".journal");
-    let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
+    let scanned = match journal::scan(
+        place.disk.as_ref(),
+        (path, journal::FILE_BYTES_MAX),
+        Some(identity),
+        next,
+    ) {
         Ok(Some(scanned)) => scanned,
         // There is none, or a foreign one, which the next process that opens the store sets aside.
         Ok(None) => return,

@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 
-use super::{Disk, DiskFile, FileId, FoundFile, Lock, opening};
+use super::{Disk, DiskFile, FileId, FoundFile, Lock, clock, opening};
 
 /// The file system of this machine.
 #[derive(Debug)]
@@ -86,6 +86,14 @@ impl Disk for RealDisk {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             outcome => outcome,
         }
+    }
+
+    fn ticks(&self) -> u64 {
+        clock::ticks()
+    }
+
+    fn boot(&self) -> u64 {
+        clock::boot()
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {

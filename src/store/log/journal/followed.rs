@@ -29,6 +29,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 pub(in crate::store) struct Followed {
     disk: Arc<dyn Disk>,
     path: PathBuf,
+    /// A longer file is refused.
+    bytes_max: u64,
     identity: u64,
     /// The sequence after that of the last item, or of the tables.
     next_sequence: u64,
@@ -38,21 +40,35 @@ pub(in crate::store) struct Followed {
     end: (u64, u64),
     /// Length and sum of the first item. A journal that started over has another one.
     first: [u8; HEAD_BYTES],
+    is_foreign: bool,
 }
 
 impl Followed {
     /// Reads the journal of a store whose tables have everything before this sequence.
     pub(in crate::store) fn start(
         disk: Arc<dyn Disk>,
-        path: PathBuf,
+        (path, bytes_max): (PathBuf, u64),
         identity: u64,
         next_sequence: u64,
     ) -> Result<(Self, Vec<Placed>)> {
-        let end = (HEADER_BYTES as u64, identity);
-        let first = [0; HEAD_BYTES];
-        let mut followed = Self { disk, path, identity, next_sequence, file: None, end, first };
+        let mut followed = Self {
+            disk,
+            path,
+            bytes_max,
+            identity,
+            next_sequence,
+            file: None,
+            end: (HEADER_BYTES as u64, identity),
+            first: [0; HEAD_BYTES],
+            is_foreign: false,
+        };
         let left = followed.read_all()?;
         Ok((followed, left))
+    }
+
+    /// Whether the file at the path was another one when it was last read from its front.
+    pub(in crate::store) fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// The sequence after that of the last item, or of the tables.
@@ -90,7 +106,7 @@ impl Followed {
         }
         let mut bytes = Vec::new();
         loop {
-            let wanted = bytes.len() + CHUNK_BYTES;
+            let wanted = CHUNK_BYTES.max(2 * bytes.len());
             bytes.resize(wanted, 0);
             let read = read_up_to(file.as_ref(), &mut bytes, at)?;
             bytes.truncate(read);
@@ -116,6 +132,7 @@ impl Followed {
         };
         let left = self.look()?;
         (self.end, self.first) = (left.items_end, left.first);
+        self.is_foreign = left.foreign.is_some();
         Ok(self.note(left.placed))
     }
 
@@ -127,7 +144,10 @@ impl Followed {
     }
 
     fn look(&self) -> Result<Left> {
-        let look = || look(self.disk.as_ref(), &self.path, self.identity, self.next_sequence);
+        let look = || {
+            let place = (self.path.as_path(), self.bytes_max);
+            look(self.disk.as_ref(), place, self.identity, self.next_sequence)
+        };
         let mut looked = look();
         for _ in 1..LOOKS {
             if !matches!(looked, Err(Error::Corrupt { .. })) {

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use super::FILE_BYTES_MAX;
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
 use crate::store::engine::disk::Disk;
@@ -61,7 +60,7 @@ pub(super) fn head(bytes: &[u8]) -> Option<(usize, u64)> {
 /// The bytes of a journal, with zeros where the disk cannot read, and those ranges.
 pub(super) fn read_bytes(
     disk: &dyn Disk,
-    path: &Path,
+    (path, bytes_max): (&Path, u64),
 ) -> Result<Option<(Vec<u8>, Vec<Unreadable>)>> {
     let file = match Sectors::open(disk, path) {
         Ok(file) => file,
@@ -69,7 +68,7 @@ pub(super) fn read_bytes(
         Err(error) => return Err(error).at(path),
     };
     let length = file.length();
-    let length = usize::try_from(length).ok().filter(|_| length <= FILE_BYTES_MAX);
+    let length = usize::try_from(length).ok().filter(|_| length <= bytes_max);
     let too_long = || Error::corrupt(path.display().to_string(), "the journal is too long");
     let mut bytes = vec![0; length.ok_or_else(too_long)?];
     file.read(0, &mut bytes);

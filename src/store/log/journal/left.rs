@@ -35,14 +35,14 @@ pub(in crate::store) struct Left {
 
 /// Reads the saves of a store from its journal, from `sequence` on. Changes nothing.
 ///
-/// Damage before its end is an error.
+/// Damage before its end is an error, and so is a file longer than `bytes_max`.
 pub(in crate::store) fn look(
     disk: &dyn Disk,
-    path: &Path,
+    (path, bytes_max): (&Path, u64),
     identity: u64,
     sequence: u64,
 ) -> Result<Left> {
-    let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
+    let Some((bytes, unreadable)) = read_bytes(disk, (path, bytes_max))? else {
         return Ok(Left { items_end: (HEADER_BYTES as u64, identity), ..Left::default() });
     };
     let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);

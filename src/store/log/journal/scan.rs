@@ -53,11 +53,11 @@ pub(in crate::store) struct Gap {
 /// If the identity of the store is lost, the one in the journal counts.
 pub(in crate::store) fn scan(
     disk: &dyn Disk,
-    path: &Path,
+    (path, bytes_max): (&Path, u64),
     identity: Option<u64>,
     next_sequence: u64,
 ) -> Result<Option<Scanned>> {
-    let Some((bytes, unreadable)) = read_bytes(disk, path)? else { return Ok(None) };
+    let Some((bytes, unreadable)) = read_bytes(disk, (path, bytes_max))? else { return Ok(None) };
     let named = identified(&bytes).map(|(named, _)| named);
     let Some(identity) = identity.or(named) else { return Ok(None) };
     let (mut synced, mut last_sequence) = (0, 0);

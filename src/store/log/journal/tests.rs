@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{HEADER_BYTES, Journal, Mark, look, scan};
+use super::{FILE_BYTES_MAX, HEADER_BYTES, Journal, Mark, look, scan};
 use crate::checkpoint::{Entry, NewEntry};
 use crate::codec::{Placed, check};
 use crate::error::Error;
@@ -71,7 +71,8 @@ impl Specimen {
     /// The sequences read from these bytes.
     fn read(&self, bytes: &[u8], next_sequence: u64) -> Result<Vec<u64>, Error> {
         fs::write(self.path(), bytes).unwrap();
-        let placed = look(&RealDisk, &self.path(), IDENTITY, next_sequence)?.placed;
+        let placed =
+            look(&RealDisk, (&self.path(), FILE_BYTES_MAX), IDENTITY, next_sequence)?.placed;
         assert!(placed.iter().all(|it| *it == self.placed(it.entry.sequence)));
         Ok(placed.iter().map(|it| it.entry.sequence).collect())
     }
@@ -79,7 +80,8 @@ impl Specimen {
     /// The sequences that are found past damage, and whether there is any.
     fn scan(&self, bytes: &[u8], next_sequence: u64) -> (Vec<u64>, bool) {
         fs::write(self.path(), bytes).unwrap();
-        let scanned = scan(&RealDisk, &self.path(), Some(IDENTITY), next_sequence).unwrap();
+        let scanned =
+            scan(&RealDisk, (&self.path(), FILE_BYTES_MAX), Some(IDENTITY), next_sequence).unwrap();
         let Some(scanned) = scanned else { return (Vec::new(), false) };
         for item in &scanned.items {
             let saved = self.placed(item.placed.entry.sequence);

@@ -1,8 +1,8 @@
-//! The folder of the spool: all file operations on it, and nothing else.
+//! The folder of the spool: all operations on its files but the appends of `own`, and nothing else.
 //!
-//! A file has its name only once all of it is on disk. Links and whatever else does not belong
-//! here are never followed, read or removed. If the folder itself is a link, a file or a FIFO, the
-//! spool is not used: what a link leads to may be for others to read.
+//! Links and whatever else does not belong here are never followed, read or removed. If the folder
+//! itself is a link, a file or a FIFO, the spool is not used: others may be able to read what a
+//! link leads to.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,11 +12,16 @@ use std::sync::{Arc, Mutex};
 use crate::checkpoint::{Id, Timestamp};
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::opening::DIRECTORY;
-use crate::store::engine::disk::{Disk, DiskFile, FileId, StorePath};
+use crate::store::engine::disk::{Disk, DiskFile, StorePath};
 use crate::store::engine::location;
 use crate::sync::lock;
 
+use super::BYTES_MAX;
+use super::taken::{LogName, log_of};
+
+// One group of saves, as earlier builds wrote it.
 const SAVED: &str = ".save";
+const LOG: &str = ".log";
 const UNFINISHED: &str = ".new";
 const ASIDE: &str = "aside";
 
@@ -30,10 +35,12 @@ pub(in crate::store) struct Folder {
 }
 
 /// What lies in the folder.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::store) struct Listing {
-    /// The names of spooled files, in the order in which they were saved.
+    /// The names of files with one group of saves each, in the order in which they were saved.
     pub(in crate::store) saved: Vec<Id>,
+    /// The logs, in the order in which they were started.
+    pub(in crate::store) logs: Vec<LogName>,
     /// Files that a process is writing, or was when it was killed.
     unfinished: Vec<PathBuf>,
     /// Names that do not belong here.
@@ -42,15 +49,11 @@ pub(in crate::store) struct Listing {
     pub(in crate::store) names: Vec<OsString>,
 }
 
-/// What is left of a file that could not be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Left {
-    Nothing,
-    /// Nothing, and a retry may succeed: another process took it for a leftover before it was
-    /// locked, or removed the folder.
-    Swept,
-    /// The file may exist under its name, now or after a power loss.
-    Perhaps,
+impl Listing {
+    /// Whether there is nothing to take in.
+    pub(in crate::store) fn is_empty(&self) -> bool {
+        self.saved.is_empty() && self.logs.is_empty()
+    }
 }
 
 /// Changes with every change in the folder, except within one tick of its clock.
@@ -112,8 +115,11 @@ impl Folder {
                 let id = Id::new(name.strip_suffix(suffix)?).ok()?;
                 (id.parts().is_some() && self.disk.is_file(&path)).then_some(id)
             };
+            let log = || LogName::parse(name.strip_suffix(LOG)?);
             if let Some(id) = id(SAVED) {
                 listing.saved.push(id);
+            } else if let Some(log) = log().filter(|_| self.disk.is_file(&path)) {
+                listing.logs.push(log);
             } else if id(UNFINISHED).is_some() {
                 listing.unfinished.push(path);
             } else if name != ASIDE {
@@ -121,19 +127,25 @@ impl Folder {
             }
         }
         listing.saved.sort_unstable();
+        listing.logs.sort_unstable();
         listing.names = names;
         Ok(listing)
     }
 
-    /// A name for a file that is saved `now`; it sorts after all names in the folder.
+    /// A name for a log that is started `now`; it sorts after all names in the folder.
     ///
-    /// Files are taken in by name, and the clock may be set back between two saves.
-    pub(in crate::store) fn next_name(&self, now: Timestamp) -> Id {
+    /// Logs of different boots are taken in by name, and the clock may be set back between them.
+    pub(super) fn next_name(&self, now: Timestamp) -> LogName {
         let names = self.disk.list(&self.path).unwrap_or_default();
-        let saved = names.iter().filter_map(|name| name.to_str()?.strip_suffix(SAVED));
-        let millis = |name: &str| Some(Id::new(name).ok()?.parts()?.0);
-        let next = saved.filter_map(millis).max().map_or(0, |last| last.saturating_add(1));
-        Id::generate_at(Id::millis_at(now).max(next))
+        let millis = |name: &OsString| {
+            let name = name.to_str()?;
+            let id = name.strip_suffix(SAVED).or_else(|| name.split_once('.').map(|it| it.0));
+            Some(Id::new(id?).ok()?.parts()?.0)
+        };
+        let next = names.iter().filter_map(millis).max();
+        let next = next.map_or(0, |last| last.saturating_add(1));
+        let id = Id::generate_at(Id::millis_at(now).max(next));
+        LogName::new(&id, self.disk.boot(), self.disk.ticks())
     }
 
     /// Removes files whose writer was killed. None of their saves was acknowledged.
@@ -159,46 +171,6 @@ impl Folder {
         names.into_iter().map(|name| aside.join(name)).collect()
     }
 
-    /// Writes a file; it is on disk under its name when this returns.
-    pub(in crate::store) fn put(&self, name: &Id, bytes: &[u8]) -> Result<(), Left> {
-        let unfinished = self.path.join(format!("{name}{UNFINISHED}"));
-        let saved = self.saved(name);
-        let written = self.write(&unfinished, bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::NotFound => Left::Swept,
-            _ => Left::Nothing,
-        });
-        // While it is locked, no process takes it for a leftover.
-        let put = written.and_then(|(_held, folder)| {
-            self.disk.rename(&unfinished, &saved).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => Left::Swept,
-                _ => Left::Perhaps,
-            })?;
-            self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)?;
-            // The file may be gone if it was taken in. Its folder may not.
-            let is_there = location::is_at(self.disk.as_ref(), folder, &self.path);
-            is_there.ok().filter(|is_there| *is_there).map(drop).ok_or(Left::Perhaps)
-        });
-        if put.is_err() {
-            let _ = self.disk.remove(&unfinished);
-            let _ = self.disk.remove(&saved);
-        }
-        put
-    }
-
-    /// The file, and its folder.
-    fn write(
-        &self,
-        unfinished: &Path,
-        bytes: &[u8],
-    ) -> io::Result<(Box<dyn DiskFile>, Option<FileId>)> {
-        self.make(&self.path)?;
-        let folder = self.disk.look(&self.path)?.id;
-        let file = self.disk.create_held(unfinished)?;
-        file.write_at(bytes, 0)?;
-        file.sync()?;
-        Ok((file, folder))
-    }
-
     /// The bytes of a file, if they are no more than `bytes_max`.
     pub(in crate::store) fn read(&self, name: &Id, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
         let file = self.open(name)?;
@@ -221,6 +193,16 @@ impl Folder {
         let _ = self.disk.remove(&self.saved(name));
     }
 
+    /// Removes a log; [`Folder::sync`] makes that durable.
+    pub(in crate::store) fn remove_log(&self, name: &LogName) {
+        let _ = self.disk.remove(&self.log(name));
+    }
+
+    /// Whether a process may still write to a log.
+    pub(in crate::store) fn is_held(&self, name: &LogName) -> bool {
+        self.disk.is_held(&self.log(name))
+    }
+
     /// Makes removals and renames durable.
     pub(in crate::store) fn sync(&self) -> io::Result<()> {
         self.disk.sync_directory(&self.path)
@@ -228,13 +210,54 @@ impl Folder {
 
     /// Moves a file out of the way, and returns its new path.
     pub(in crate::store) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
+        self.move_aside(&self.saved(name), (name.as_str(), SAVED))
+    }
+
+    /// As [`Folder::set_aside`], for a log.
+    pub(in crate::store) fn set_log_aside(&self, name: &LogName) -> Result<PathBuf> {
+        self.move_aside(&self.log(name), (name.as_str(), LOG))
+    }
+
+    /// Copies a damaged log out of the way, which is on disk when this returns: where it is now,
+    /// unless there is such a copy already.
+    pub(in crate::store) fn copy_aside(&self, name: &LogName) -> Result<Option<PathBuf>> {
+        let (log, aside) = (self.log(name), self.path.join(ASIDE));
+        self.make(&aside).at(&aside)?;
+        let read = |path: &Path| {
+            let file = self.disk.open(path)?;
+            first(file.as_ref(), file.length()?.min(BYTES_MAX))
+        };
+        let bytes = read(&log).at(&log)?;
+        let copies = self.aside();
+        let is_of_it = |path: &&PathBuf| {
+            let found = path.file_name().and_then(|found| found.to_str());
+            found.is_some_and(|found| found.starts_with(name.as_str()))
+        };
+        let mut copies = copies.iter().filter(is_of_it);
+        if copies.any(|path| read(path).is_ok_and(|copy| copy == bytes)) {
+            return Ok(None);
+        }
+        let unfinished = aside.join(format!("{name}{UNFINISHED}"));
+        let copy = || {
+            let _ = self.disk.remove(&unfinished);
+            let file = self.disk.create(&unfinished)?;
+            file.write_at(&bytes, 0)?;
+            file.sync()
+        };
+        copy().at(&unfinished)?;
+        let to = self.move_aside(&unfinished, (name.as_str(), LOG))?;
+        self.disk.sync_directory(&aside).and_then(|()| self.sync()).at(&aside)?;
+        Ok(Some(to))
+    }
+
+    fn move_aside(&self, from: &Path, (name, suffix): (&str, &str)) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
         self.make(&aside).at(&aside)?;
-        let mut to = aside.join(format!("{name}{SAVED}"));
+        let mut to = aside.join(format!("{name}{suffix}"));
         for number in 1_u64.. {
-            match self.disk.rename_new(&self.saved(name), &to) {
+            match self.disk.rename_new(from, &to) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    to = aside.join(format!("{name}-{number}{SAVED}"));
+                    to = aside.join(format!("{name}-{number}{suffix}"));
                 }
                 renamed => {
                     renamed.at(&to)?;
@@ -245,15 +268,32 @@ impl Folder {
         Ok(to)
     }
 
-    /// Whether a listing has a file of this name, whatever its kind.
-    pub(in crate::store) fn is_in(listing: &Listing, name: &str) -> bool {
-        let name = format!("{name}{SAVED}");
+    /// Whether a listing has the file that a row of `taken` names, whatever its kind.
+    pub(in crate::store) fn is_in(listing: &Listing, row: &str) -> bool {
+        let name = match log_of(row) {
+            Some(log) => format!("{log}{LOG}"),
+            None => format!("{row}{SAVED}"),
+        };
         listing.names.iter().any(|it| it.as_os_str() == name.as_str())
     }
 
     /// Where a file of this name is.
     pub(in crate::store) fn saved(&self, name: &Id) -> PathBuf {
         self.path.join(format!("{name}{SAVED}"))
+    }
+
+    /// Where a log of this name is.
+    pub(in crate::store) fn log(&self, name: &LogName) -> PathBuf {
+        self.path.join(format!("{name}{LOG}"))
+    }
+
+    /// Makes the folder, unless it is there.
+    pub(super) fn make_there(&self) -> io::Result<()> {
+        self.make(&self.path)
+    }
+
+    pub(in crate::store) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
     }
 
     fn open(&self, name: &Id) -> io::Result<Box<dyn DiskFile>> {
@@ -274,7 +314,7 @@ impl Folder {
     /// Makes the name of the folder durable, unless that was done since the folder was made.
     ///
     /// Once there is a file in it, nobody removes the folder and makes another.
-    fn make_lasting(&self) -> io::Result<()> {
+    pub(super) fn make_lasting(&self) -> io::Result<()> {
         let mut lasting = lock(&self.lasting);
         let is_at = |folder: &dyn DiskFile| {
             folder.id().and_then(|id| location::is_at(self.disk.as_ref(), id, &self.path))

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::folder::Folder;
-use super::{FolderState, STAMP_COARSE};
+use super::taken::Taken;
+use super::{FolderState, STAMP_COARSE, Spooled};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
@@ -68,16 +69,17 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let folder = Folder::of(&StorePath::real(dir.path().join("store.redb")));
     let mut seen = FolderState::default();
     assert!(seen.news(&folder, true).unwrap().is_none());
-    folder.put(&name(), b"1").unwrap();
+    fs::create_dir(dir.path().join("store.redb.spool")).unwrap();
+    fs::write(folder.saved(&name()), b"1").unwrap();
     assert_eq!(seen.news(&folder, true).unwrap().unwrap().saved.len(), 1);
     folder.remove(&folder.list().unwrap().saved[0]);
     assert!(seen.news(&folder, true).unwrap().is_none());
-    assert!(!seen.is_quiet);
+    assert!(seen.sure.is_none());
     // As if the folder had been seen long ago.
     seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
     assert!(seen.news(&folder, true).unwrap().is_none());
-    assert!(seen.is_quiet);
-    folder.put(&name(), b"2").unwrap();
+    assert!(seen.sure.is_some());
+    fs::write(folder.saved(&name()), b"2").unwrap();
     assert_eq!(seen.news(&folder, true).unwrap().unwrap().saved.len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
 }
@@ -226,8 +228,9 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     owner.rekey(Some(new.id())).unwrap();
     owner.close().unwrap();
     let seals = (identity, &seals);
-    assert_eq!(store.shared.spool_file(seals, &mut drafts, &mut vec![0]), Some(Vec::new()));
-    assert!(Folder::of(&StorePath::real(path.clone())).list().unwrap().saved.is_empty());
+    assert_eq!(store.shared.spool_part(seals, &mut drafts, &mut vec![0]), Some(Vec::new()));
+    let waiting = Spooled::of(&StorePath::real(path.clone()), |_| Taken::default());
+    assert_eq!((waiting.checkpoints, waiting.damaged), (0, 0));
     // It waits for the store instead.
     let [draft] = drafts;
     let saved = store.save_draft(draft).unwrap();

@@ -205,6 +205,15 @@ impl Disk for ReaderDisk {
         self.disk.is_held(path)
     }
 
+    fn ticks(&self) -> u64 {
+        self.disk.ticks()
+    }
+
+    /// What is replayed has stamps of another clock.
+    fn boot(&self) -> u64 {
+        0
+    }
+
     fn is_file(&self, path: &Path) -> bool {
         self.tick();
         self.disk.is_file(path)

@@ -107,6 +107,8 @@ pub(super) struct Fault {
 pub(super) struct Files {
     pub(super) names: BTreeMap<PathBuf, usize>,
     pub(super) images: Vec<Image>,
+    /// The time at which they were so.
+    ticks: u64,
 }
 
 impl Files {
@@ -141,6 +143,15 @@ impl Files {
         image.read(0, &mut content).then_some(content)
     }
 
+    /// The last boot that a log was started in.
+    fn boot(&self) -> u64 {
+        let boot = |name: &PathBuf| {
+            let name = name.file_name()?.to_str()?.strip_suffix(".log")?;
+            u64::from_str_radix(name.split('.').nth(1)?, 16).ok()
+        };
+        self.names.keys().filter_map(boot).max().unwrap_or(0)
+    }
+
     /// Two disks with the same files under the same names have the same value.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = 0_u64;
@@ -171,8 +182,8 @@ struct DiskState {
     journal_bytes: Option<u64>,
     /// How often another program replaced the directories.
     remade: usize,
-    /// The same, due at the next rename.
-    remade_on_rename: usize,
+    /// Whether another program moves the spool away at the next sync of its folder.
+    loses_spool: bool,
     /// Whether two files can exchange their names in one step.
     exchanges: bool,
     /// Whether another process has the store.
@@ -181,6 +192,12 @@ struct DiskState {
     locks: usize,
     refused_lock: Option<usize>,
     is_dead: bool,
+    /// Files that are locked while they are open.
+    held: BTreeSet<usize>,
+    ticks: u64,
+    boot: u64,
+    /// Changes by others, once a file is opened.
+    later: Option<(PathBuf, Vec<Change>)>,
 }
 
 /// A simulated disk; clones share the same disk.
@@ -193,7 +210,8 @@ impl SimulatedDisk {
     /// A disk with these files, all durable.
     pub(super) fn with(files: Files) -> Self {
         let disk = Self::default();
-        lock(&disk.state).files = files;
+        let boot = files.boot();
+        *lock(&disk.state) = DiskState { files, boot, ..DiskState::default() };
         disk
     }
 
@@ -232,9 +250,21 @@ impl SimulatedDisk {
         lock(&self.state).is_full = false;
     }
 
+    /// A disk with earlier files of this boot, at a time before any stamp of `later`: changes that
+    /// other processes make when this file is opened.
+    pub(super) fn before(&self, files: Files, (path, later): (&Path, Vec<Change>)) -> Self {
+        let (boot, ticks) = (lock(&self.state).boot, files.ticks);
+        let disk = Self::with(files);
+        let mut state = lock(&disk.state);
+        (state.boot, state.ticks, state.later) = (boot, ticks, Some((path.to_owned(), later)));
+        drop(state);
+        disk
+    }
+
     /// All files as seen now: what a killed process leaves.
     pub(super) fn files(&self) -> Files {
-        lock(&self.state).files.clone()
+        let state = lock(&self.state);
+        Files { ticks: state.ticks, ..state.files.clone() }
     }
 
     /// Lets journals start over as late as on a real disk.
@@ -285,9 +315,9 @@ impl SimulatedDisk {
         file.write_at(content, 0)
     }
 
-    /// As [`SimulatedDisk::remake_directories`], at the next rename.
-    pub(super) fn remake_directories_on_rename(&self) {
-        lock(&self.state).remade_on_rename = 1;
+    /// At the next sync of the spool, another program moves it away and creates a new one.
+    pub(super) fn lose_spool_on_sync(&self) {
+        lock(&self.state).loses_spool = true;
     }
 
     /// Whether there is a spool file.
@@ -296,7 +326,7 @@ impl SimulatedDisk {
             .files
             .names
             .keys()
-            .any(|name| name.extension().is_some_and(|it| it == "save"))
+            .any(|name| name.extension().is_some_and(|it| it == "save" || it == "log"))
     }
 
     /// From now on these bytes of a file, and the rest of their sectors, cannot be read.
@@ -344,7 +374,7 @@ impl SimulatedDisk {
     }
 
     fn file(&self, file: usize) -> SimulatedFile {
-        SimulatedFile { disk: self.clone(), file }
+        SimulatedFile { disk: self.clone(), file, is_held: false }
     }
 
     fn find(&self, path: &Path) -> io::Result<SimulatedFile> {
@@ -443,6 +473,8 @@ impl Disk for SimulatedDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let later = lock(&self.state).later.take_if(|(opened, _)| opened == path);
+        later.into_iter().flat_map(|(_, changes)| changes).for_each(|it| self.replay(&it));
         Ok(Box::new(self.find(path)?))
     }
 
@@ -463,7 +495,6 @@ impl Disk for SimulatedDisk {
         let mut state = lock(&self.state);
         state.begin(Call::Rename)?;
         state.name(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
-        state.remade += std::mem::take(&mut state.remade_on_rename);
         Ok(())
     }
 
@@ -499,12 +530,24 @@ impl Disk for SimulatedDisk {
     }
 
     fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        self.create(path)
+        let mut file = self.make(path)?;
+        lock(&self.state).held.insert(file.file);
+        file.is_held = true;
+        Ok(Box::new(file))
     }
 
-    /// One thread does everything, and it has released its locks.
-    fn is_held(&self, _: &Path) -> bool {
-        false
+    fn is_held(&self, path: &Path) -> bool {
+        self.find(path).is_ok_and(|file| lock(&self.state).held.contains(&file.file))
+    }
+
+    fn ticks(&self) -> u64 {
+        let mut state = lock(&self.state);
+        state.ticks += 1;
+        state.ticks
+    }
+
+    fn boot(&self) -> u64 {
+        lock(&self.state).boot + 1
     }
 
     fn is_file(&self, path: &Path) -> bool {
@@ -537,6 +580,12 @@ impl Disk for SimulatedDisk {
         // Names survive a failed write: file systems journal them.
         state.begin(Call::SyncDirectory)?;
         state.changes.push(Change::SyncDirectory(directory.to_owned()));
+        if state.loses_spool && directory.extension().is_some_and(|it| it == "spool") {
+            state.loses_spool = false;
+            let within = state.files.names.keys().filter(|it| it.parent() == Some(directory));
+            let lost = within.map(|name| (name.clone(), None)).collect();
+            state.name(lost);
+        }
         Ok(())
     }
 
@@ -575,6 +624,16 @@ impl Disk for SimulatedDisk {
 struct SimulatedFile {
     disk: SimulatedDisk,
     file: usize,
+    /// Whether the file is locked while this is open.
+    is_held: bool,
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        if self.is_held {
+            lock(&self.disk.state).held.remove(&self.file);
+        }
+    }
 }
 
 impl DiskFile for SimulatedFile {

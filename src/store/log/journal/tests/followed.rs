@@ -8,12 +8,17 @@ use super::{HEADER_BYTES, IDENTITY, Specimen};
 use crate::codec::Placed;
 use crate::error::Error;
 use crate::store::engine::disk::RealDisk;
-use crate::store::log::journal::Followed;
+use crate::store::log::journal::{FILE_BYTES_MAX, Followed};
 
 impl Specimen {
     /// Follows the journal, and returns what it has already.
     fn follow(&self, next_sequence: u64) -> (Followed, Vec<u64>) {
-        let started = Followed::start(Arc::new(RealDisk), self.path(), IDENTITY, next_sequence);
+        let started = Followed::start(
+            Arc::new(RealDisk),
+            (self.path(), FILE_BYTES_MAX),
+            IDENTITY,
+            next_sequence,
+        );
         let (followed, left) = started.unwrap();
         (followed, self.sequences(&left))
     }
