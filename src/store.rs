@@ -134,9 +134,7 @@ impl Store {
         let keeper = tending::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
         // Opening reads the file now, so that its faults surface here and not at the first save.
-        if store.shared.options.open_late || !store.shared.can_be_viewed() {
-            store.shared.enter()?;
-        }
+        store.shared.look_or_enter()?;
         Ok(store)
     }
 

@@ -89,10 +89,19 @@ impl Shared {
         }
     }
 
-    /// Whether a view of the store can be opened, so that a read needs no turn.
-    pub(in crate::store) fn can_be_viewed(&self) -> bool {
-        self.options.hold != Hold::Forever
-            && matches!(self.read_in_view(&|_| Ok(())), Viewed::Done(Ok(())))
+    /// Looks at the store in a view or, if that is not enough, takes a turn.
+    pub(in crate::store) fn look_or_enter(&self) -> Result<()> {
+        if self.options.open_late || self.options.hold == Hold::Forever {
+            return self.enter();
+        }
+        match self.read_in_view(&|_| Ok(())) {
+            Viewed::Done(Ok(())) => Ok(()),
+            // Of two things that this user may not do, the turn is the one that nobody asked for.
+            Viewed::Failed(why) if is_forbidden(&why) => {
+                self.enter().map_err(|error| if is_forbidden(&error) { why } else { error })
+            }
+            _ => self.enter(),
+        }
     }
 
     /// As [`Shared::read`], but always in a turn, and never in a view.

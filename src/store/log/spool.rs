@@ -59,7 +59,7 @@ use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::engine::disk::StorePath;
 use crate::store::options::Limits;
 use crate::sync::lock;
@@ -135,7 +135,12 @@ impl FolderState {
         // leave the stamp unchanged, unless the stamp is old.
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
         folder.check()?;
-        let listing = folder.list()?;
+        let listing = match folder.list() {
+            // This user cannot take them in, and works with the rest. A read fails instead, since
+            // it would leave out acknowledged saves.
+            Err(error) if is_for_good && is_forbidden(&error) => return Ok(None),
+            listing => listing?,
+        };
         if is_for_good {
             folder.sweep(&listing);
         }
@@ -147,4 +152,9 @@ impl FolderState {
     pub(in crate::store) fn rest(&mut self) {
         self.rests_until = Some(Instant::now() + RETRY_AFTER);
     }
+}
+
+fn is_forbidden(error: &Error) -> bool {
+    let denied = io::ErrorKind::PermissionDenied;
+    matches!(error, Error::Io { source, .. } if source.kind() == denied)
 }

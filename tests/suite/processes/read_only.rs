@@ -169,6 +169,43 @@ fn who_may_not_write_reads_everything() {
     }
 }
 
+/// The folder counted as empty, so that acknowledged saves were missing from a list without a word.
+#[test]
+fn saves_in_a_spool_that_a_user_may_not_look_at_are_not_left_out() {
+    let place = Bystander::new();
+    if place.user.is_none() || !has("setpriv") {
+        return;
+    }
+    let kind = &READABLE[0];
+    let ids = closed(kind, &place.store());
+    // As a process that hangs.
+    let held = redb::Database::open(place.store()).unwrap();
+    let mut writer = Writer::of(kind.command(&place.store(), "save --lines --series writers"));
+    writer.save(&document(0, SAVES)).unwrap();
+    let (status, said) = writer.end();
+    assert!(status.success(), "{said}");
+    drop(held);
+    fs::copy(env!("CARGO_BIN_EXE_waypost"), place.dir.path().join("waypost")).unwrap();
+    place.set_modes(0o755, 0o755);
+    let spool = place.store().with_extension("redb.spool");
+    for (mode, is_listed) in [(0o700, false), (0o744, false), (0o755, true)] {
+        fs::set_permissions(&spool, fs::Permissions::from_mode(mode)).unwrap();
+        for file in fs::read_dir(&spool).unwrap() {
+            let readable = fs::Permissions::from_mode(0o644);
+            fs::set_permissions(file.unwrap().path(), readable).unwrap();
+        }
+        let Output { status, stdout, stderr } = place.run(kind, "list --all --json");
+        let said = String::from_utf8(stderr).unwrap();
+        assert_eq!(status.success(), is_listed, "{mode:o}: {said}");
+        let listed = String::from_utf8(stdout).unwrap().lines().count();
+        if is_listed {
+            assert_eq!(listed, ids.len() + 1);
+        } else {
+            assert!(said.contains("redb.spool"), "{mode:o}: {said}");
+        }
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_read_only_mount_is_read_like_any_other() {

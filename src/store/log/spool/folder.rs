@@ -92,14 +92,15 @@ impl Folder {
         }
     }
 
-    /// The names in the folder; none if there is no folder, or no directory of our own.
+    /// The names in the folder; none if there is no folder, or something else in its place. An
+    /// error if this user may not look at its files.
     pub(in crate::store) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         if self.obstacle().is_some() {
             return Ok(Listing::default());
         }
         let names = match self.disk.list(&self.path) {
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
                 return Ok(Listing::default());
             }
             names => names.at(&self.path)?,
@@ -117,6 +118,11 @@ impl Folder {
             } else if id(UNFINISHED).is_some() {
                 listing.unfinished.push(path);
             } else if name != ASIDE {
+                let found = self.disk.look(&path);
+                let is_hidden = |error: &io::Error| error.kind() == PermissionDenied;
+                if name.ends_with(SAVED) && found.as_ref().is_err_and(is_hidden) {
+                    found.at(&path)?;
+                }
                 listing.strange += 1;
             }
         }
