@@ -11,6 +11,9 @@ use std::thread;
 
 use crate::threads::start_in;
 
+// More than any machine has use for. A caller's number must not start threads without end.
+const WORKERS_MAX: usize = 256;
+
 /// Runs `work` on each job that `produce` hands out, and passes the results to `consume` in the
 /// same order.
 ///
@@ -50,6 +53,7 @@ pub fn in_order_by<J: Send, R: Send, E: Send>(
     if workers == 0 {
         return alone(produce, work, consume);
     }
+    let workers = workers.min(WORKERS_MAX);
     let work = &work;
     thread::scope(|scope| {
         // The closure is sent once the thread runs. If it does not start, the caller still has it.

@@ -21,10 +21,10 @@ use crate::ordered::in_order_by;
 use crate::store::Store;
 use part::{again, found, load, take_part};
 
-// The first part is small, for callers that stop early. Later ones are larger: a part costs a
-// snapshot.
+// The first part is small, for callers that stop early. Later ones are larger, up to a number of
+// bytes: a part costs a snapshot, and beside a busy saver a new view.
 const FIRST_ENTRIES: usize = 8;
-const PART_ENTRIES: usize = 64;
+const PART_ENTRIES: usize = 1024;
 
 /// The checkpoints of a query with their documents: an iterator that reads ahead a little.
 ///

@@ -87,21 +87,22 @@ impl Store {
     ) -> Result<Compacted> {
         let path = self.path();
         let before_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
-        let mut purged = 0;
+        let (mut purged, mut filled) = (0, Ok(()));
         if self.purge(watch, &mut purged)?.is_continue()
             && self.shared.make_room(|| self.squeeze(watch))?.is_continue()
         {
-            match self.tighten_and_fill(watch) {
-                Ok(()) => {}
+            filled = match self.tighten_and_fill(watch) {
                 // It needs room that a full disk does not have, and the essential work is done.
-                Err(Error::Io { .. }) if !self.shared.turn.is_unwritten() => {}
-                Err(error) => return Err(error),
-            }
+                Err(Error::Io { .. }) if !self.shared.turn.is_unwritten() => Ok(()),
+                filled => filled,
+            };
         }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
         self.close_again();
+        // What was purged must not come back, whatever else failed.
         self.forget_names()?;
+        filled?;
         let after_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         Ok(Compacted { before_bytes, after_bytes, purged })
     }

@@ -114,6 +114,8 @@ impl<'a> Held<'a> {
             self.source = Some(self.open()?);
             // Another process may have given names new numbers.
             self.names.clear();
+            // It may also have stored the same documents anew, and those are to be read.
+            self.bases = Bases::new(CACHE_BYTES / 2);
             self.since = Instant::now();
         }
         Ok(self.source.as_ref().expect("it was opened above"))

@@ -173,7 +173,7 @@ impl Directory {
             Modes::Recorded => MODE,
         };
         let known = self.known(parent).zip(self.held(parent));
-        let (is_synced, folder) = match known {
+        let (is_synced, mut folder) = match known {
             Some((known, folder)) => (known.is_synced, Some(folder)),
             None => (self.make_directory(parent)?.is_synced, self.hold(parent)),
         };
@@ -187,6 +187,12 @@ impl Directory {
             match opened {
                 // Left behind by a killed process with the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                // Another program removed the directory that is held open.
+                Err(error) if error.kind() == ErrorKind::NotFound && folder.is_some() => {
+                    self.let_go(parent);
+                    self.make_directory(parent)?;
+                    folder = None;
+                }
                 file => return Ok((file?, Draft::new(temporary, folder, is_synced))),
             }
         }
