@@ -173,14 +173,10 @@ impl Directory {
 
     /// Makes sure that a path still leads to a directory that is held open.
     pub(crate) fn check_held(&self, path: &str, folder: &Folder) -> io::Result<()> {
-        if folder.is_at(&self.root, path) {
-            return Ok(());
-        }
-        self.let_go(path);
-        Err(replaced())
+        if folder.is_at(&self.root, path) { Ok(()) } else { Err(replaced()) }
     }
 
-    /// Forgets a directory that was held open: another one is at its path, or none.
+    /// Forgets a directory that was held open and has been removed.
     fn let_go(&self, path: &str) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
