@@ -25,7 +25,7 @@ const FILES_BYTES: u64 = 4 << 20;
 /// Checkpoints whose lines are made together.
 enum Job {
     Part(Vec<Document>),
-    /// Has so many files that no other is held in memory at the same time.
+    /// A checkpoint whose captured files fill the memory that lines may take.
     Alone(Box<Checkpoint>),
 }
 

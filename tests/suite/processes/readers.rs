@@ -42,8 +42,8 @@ const CARE: [&str; 7] = [
     "backup copy.redb --overwrite",
     "rekey --new-key-file first.key",
 ];
-/// The only commands that may keep a reader from a view: `compact` commits with one sync, and
-/// `rekey` makes so many commits in a row that each overtakes the next view.
+/// The only commands that may keep a reader from a view. `compact` commits with one sync. `rekey`
+/// makes many commits in a row, and each overtakes the view opened before it.
 const IN_THE_WAY: [&str; 2] = ["compact", "rekey"];
 const KEYS: &str = "--key-file first.key --key-file second.key";
 
