@@ -203,3 +203,16 @@ fn imported_paths_lead_to_no_file_that_another_tool_trusts() {
     assert_eq!(test.run("restore c --into home --force").code, Some(0));
     assert!(test.path().join("home/.bashrc").exists());
 }
+
+/// With a directory the number was ignored silently.
+#[test]
+fn threads_are_for_lines_only() {
+    let test = Test::filled();
+    let said = test.run("export out --threads 2").failed(2);
+    assert!(said.contains("--threads"), "{said}");
+    assert!(!test.path().join("out").exists());
+    let said = test.run("export --jsonl - --threads 0").failed(2);
+    assert!(said.contains("must be a whole number from 1 to 256"), "{said}");
+    let one = test.run("export --jsonl - --quiet --threads 1").done();
+    assert_eq!(test.run("export --jsonl - --quiet --threads 3").done(), one);
+}

@@ -61,7 +61,9 @@ pub(super) struct Args {
     jsonl: Option<PathBuf>,
 
     /// Make lines of JSON in this many threads; by default one for each processor
-    #[arg(long, value_name = "COUNT", requires = "jsonl")]
+    // With a directory, clap would not ask for --jsonl: the two exclude each other.
+    #[arg(long, value_name = "COUNT", requires = "jsonl", conflicts_with = "directory")]
+    #[arg(value_parser = args::whole::<NonZero<usize>>(1..=256))]
     threads: Option<NonZero<usize>>,
 
     /// Write all files as this system has them, instead of each as its own
