@@ -179,10 +179,12 @@ fn read_without_reserve(mounted: &Mounted) {
     mounted.fill();
     read_all(&store, mounted, SAVED);
     assert_eq!(fs::read(&journal).unwrap(), content[..used], "the journal is as it was");
-    for write in [&["tag", "loop@0", "kept"][..], &["compact"]] {
-        let told = fails(&store, write);
-        assert!(told.contains("the disk is full"), "{write:?}: {told}");
-    }
+    let told = fails(&store, &["tag", "loop@0", "kept"]);
+    assert!(told.contains("the disk is full"), "{told}");
+    // The free pages of the file may have enough room for this one.
+    let compacted = run(&store, &["compact"]);
+    let told = String::from_utf8_lossy(&compacted.stderr);
+    assert!(compacted.status.success() || told.contains("the disk is full"), "{told}");
     fs::remove_file(mounted.path().join("filler")).unwrap();
     succeeds(&store, &["tag", "loop@0", "kept"]);
     assert_eq!(count(&store), SAVED);
